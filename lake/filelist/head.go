@@ -1,0 +1,101 @@
+package filelist
+
+import "time"
+
+// Head is the document in the footer of a plan file, under HeadKey, as JSON.
+// Fields are only ever added within a schema number.
+type Head struct {
+	Schema    int       `json:"schema"` // 1
+	PlanID    string    `json:"plan_id"`
+	Tool      string    `json:"tool"`              // "lakesweep v0.1.0"
+	Table     string    `json:"table"`             // the root's URI
+	Given     string    `json:"given"`             // the table as the command line named it
+	TableID   string    `json:"table_id"`          // metaData.id; Hudi: the table's name and creation
+	Format    string    `json:"format"`            // "delta", "hudi"
+	Version   *int64    `json:"version,omitempty"` // Delta: the version planned on
+	Instant   string    `json:"instant,omitempty"` // Hudi: the last completed instant
+	Created   time.Time `json:"created"`
+	Cutoff    time.Time `json:"cutoff"`
+	Mode      string    `json:"mode"`               // "full", "lite"; Hudi: the policy
+	ModeWhy   string    `json:"mode_why,omitempty"` // why auto chose it
+	Source    string    `json:"source,omitempty"`   // the inventory; empty for a listing
+	Where     string    `json:"where,omitempty"`
+	TimeZone  string    `json:"time_zone,omitempty"`
+	Watermark *int64    `json:"watermark,omitempty"` // Delta: what _last_vacuum_info becomes after a complete run
+	Guards    []Guard   `json:"guards"`
+	Evidence  Evidence  `json:"evidence"`
+	Totals    Totals    `json:"totals"`
+	Digest    string    `json:"digest"` // of all rows and of the head without this field
+	// Format's own state that apply needs, such as a fingerprint of the protocol and metadata or Hudi's clean plan.
+	State map[string]string `json:"state,omitempty"`
+}
+
+// HeadKey is the key of the Head in a Parquet footer's metadata.
+const HeadKey = "lakesweep.plan"
+
+// Guard is one row of {message_type: "guard"}.
+type Guard struct {
+	Code    string  `json:"code"`
+	Outcome Outcome `json:"outcome"`
+	Detail  string  `json:"detail"`
+	Fix     string  `json:"fix,omitempty"`
+}
+
+// Outcome is what a guard found.
+type Outcome string
+
+// The outcomes of a guard.
+const (
+	Passed     Outcome = "passed"
+	Warned     Outcome = "warned"
+	Refused    Outcome = "refused"
+	Overridden Outcome = "overridden"
+)
+
+// Evidence is what the guards judge: measured while planning.
+type Evidence struct {
+	Listed       bool          `json:"listed"`        // candidates come from a complete listing or inventory
+	LiveExpected int64         `json:"live_expected"` // live files and deletion vectors below the root that a complete listing must show
+	LiveSeen     int64         `json:"live_seen"`
+	LiveMissing  []string      `json:"live_missing,omitempty"` // unseen, and a stat confirms them absent; the first 100
+	LiveUnseen   []string      `json:"live_unseen,omitempty"`  // unseen, but a stat finds them: paths are read wrongly; the first 100
+	MissingCount int64         `json:"missing_count,omitempty"`
+	LiveFiles    int64         `json:"live_files"` // of the whole table, data files only
+	LiveBytes    int64         `json:"live_bytes"`
+	Retain       time.Duration `json:"retain"`          // asked for, ns
+	RetainTable  time.Duration `json:"retain_property"` // the table's own, ns
+	ClockSkew    time.Duration `json:"clock_skew"`      // our clock minus the store's, ns
+	Foreign      []string      `json:"foreign,omitempty"`
+	EnclosedBy   string        `json:"enclosed_by,omitempty"` // the root of a table around this one
+	HistoryGap   string        `json:"history_gap,omitempty"` // why the history can't prove the retention asked for
+	Versioned    bool          `json:"versioned,omitempty"`
+	SoftDelete   time.Duration `json:"soft_delete,omitempty"`
+	InventoryAge time.Duration `json:"inventory_age,omitempty"`
+	Outside      int64         `json:"outside,omitempty"` // inventory rows or log paths outside the root
+	Warnings     []string      `json:"warnings,omitempty"`
+}
+
+// Totals are the counts of a plan's summary, in objects and bytes.
+type Totals struct {
+	Candidates      int64            `json:"candidates"` // objects seen in the table's reach, hidden and foreign ones not counted
+	Protected       int64            `json:"protected"`
+	TooYoung        int64            `json:"too_young"`
+	KeptUnknown     int64            `json:"kept_unknown"`
+	Unmatched       int64            `json:"unmatched,omitempty"` // known not to match WHERE
+	Foreign         int64            `json:"foreign"`
+	Dead            int64            `json:"dead"`
+	DeadBytes       int64            `json:"dead_bytes"` // of those whose size is known
+	DeadDirectories int64            `json:"dead_directories"`
+	ByReason        map[string]Count `json:"by_reason"`
+	ListRequests    int64            `json:"list_requests"`
+	DeleteRequests  int64            `json:"delete_requests"`
+	EstimatedCost   *float64         `json:"estimated_cost"` // US dollars; null where no price is known
+	MonthlySaving   *float64         `json:"monthly_saving"` // US dollars
+	Seconds         float64          `json:"seconds"`
+}
+
+// Count is a number of objects and their bytes.
+type Count struct {
+	Objects int64 `json:"objects"`
+	Bytes   int64 `json:"bytes"`
+}

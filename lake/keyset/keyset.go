@@ -1,0 +1,172 @@
+// Package keyset is a set of lake.Keys by keyed 64-bit fingerprints, for the
+// protected set: a collision makes a dead object look protected, so it errs
+// only towards keeping. It must never decide that something is absent from a
+// log, where a collision would drop a live file (lake/keyset.Exact is for that).
+//
+// A set is built by many goroutines and then used by many: a Builder has no
+// Has, and a Set has no Add, so that an incomplete set can't be asked.
+package keyset
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/lakesweep/lakesweep/lake"
+)
+
+const shardCount = 256
+
+// Builder collects keys. Safe for concurrent use.
+//
+// Memory: 9 to 12 bytes a key.
+type Builder struct {
+	seed   uint64
+	shards [shardCount]shard
+}
+
+type shard struct {
+	mu    sync.Mutex
+	slots []uint64 // fingerprints, 0 is free
+	marks []uint32 // 2 bits a slot: expected, seen
+	n     int
+}
+
+const (
+	expected = 1
+	seen     = 2
+)
+
+// New returns an empty Builder whose fingerprints are keyed by a random seed.
+func New() *Builder { return &Builder{seed: rand.Uint64()} }
+
+// Add protects k.
+func (b *Builder) Add(k lake.Key) { b.add(k, 0) }
+
+// AddExpected protects k and expects a complete listing to Mark it.
+func (b *Builder) AddExpected(k lake.Key) { b.add(k, expected) }
+
+func (b *Builder) add(k lake.Key, mark uint32) {
+	fp := fingerprint(k, b.seed)
+	s := &b.shards[fp>>56]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.n >= len(s.slots)*7/8 {
+		s.grow()
+	}
+	if i, ok := find(s.slots, fp); ok {
+		s.marks[i/16] |= mark << (i % 16 * 2)
+	} else {
+		s.slots[i] = fp
+		s.marks[i/16] |= mark << (i % 16 * 2)
+		s.n++
+	}
+}
+
+func (s *shard) grow() {
+	size := max(64, len(s.slots)*5/4)
+	slots, marks := make([]uint64, size), make([]uint32, (size+15)/16)
+	for i, fp := range s.slots {
+		if fp != 0 {
+			j, _ := find(slots, fp)
+			slots[j] = fp
+			marks[j/16] |= s.marks[i/16] >> (i % 16 * 2) & 3 << (j % 16 * 2)
+		}
+	}
+	s.slots, s.marks = slots, marks
+}
+
+// find returns the slot of fp, or the free slot where it belongs.
+func find(slots []uint64, fp uint64) (int, bool) {
+	hi, _ := bits.Mul64(fp<<8, uint64(len(slots)))
+	for i := int(hi); ; i++ {
+		if i == len(slots) {
+			i = 0
+		}
+		switch slots[i] {
+		case fp:
+			return i, true
+		case 0:
+			return i, false
+		}
+	}
+}
+
+// Done returns the finished set. The Builder must not be used any more.
+func (b *Builder) Done() *Set {
+	s := &Set{seed: b.seed}
+	for i := range b.shards {
+		s.shards[i].slots, s.shards[i].marks = b.shards[i].slots, b.shards[i].marks
+		s.n += int64(b.shards[i].n)
+	}
+	return s
+}
+
+// Set is a finished set. Safe for concurrent use.
+type Set struct {
+	seed   uint64
+	n      int64
+	shards [shardCount]struct {
+		slots []uint64
+		marks []uint32
+	}
+}
+
+// Len returns the number of keys.
+func (s *Set) Len() int64 { return s.n }
+
+// Has reports whether k was added. It may be true for a few keys that weren't.
+func (s *Set) Has(k lake.Key) bool {
+	fp := fingerprint(k, s.seed)
+	slots := s.shards[fp>>56].slots
+	if len(slots) == 0 {
+		return false
+	}
+	_, ok := find(slots, fp)
+	return ok
+}
+
+// Mark is Has, and remembers that k was seen in storage.
+func (s *Set) Mark(k lake.Key) bool {
+	fp := fingerprint(k, s.seed)
+	sh := &s.shards[fp>>56]
+	if len(sh.slots) == 0 {
+		return false
+	}
+	i, ok := find(sh.slots, fp)
+	if bit := uint32(seen) << (i % 16 * 2); ok && atomic.LoadUint32(&sh.marks[i/16])&bit == 0 {
+		atomic.OrUint32(&sh.marks[i/16], bit)
+	}
+	return ok
+}
+
+// Seen reports whether Mark saw k.
+func (s *Set) Seen(k lake.Key) bool {
+	fp := fingerprint(k, s.seed)
+	sh := &s.shards[fp>>56]
+	if len(sh.slots) == 0 {
+		return false
+	}
+	i, ok := find(sh.slots, fp)
+	return ok && atomic.LoadUint32(&sh.marks[i/16])>>(i%16*2)&seen != 0
+}
+
+// Expected counts the keys added by AddExpected, and those of them that Mark saw.
+func (s *Set) Expected() (all, marked int64) {
+	for i := range s.shards {
+		for j := range s.shards[i].marks {
+			m := atomic.LoadUint32(&s.shards[i].marks[j])
+			low := m & 0x55555555
+			all += int64(bits.OnesCount32(low))
+			marked += int64(bits.OnesCount32(low & (m >> 1)))
+		}
+	}
+	return all, marked
+}
+
+func fingerprint(k lake.Key, seed uint64) uint64 {
+	return max(xxh3.HashStringSeed(string(k), seed), 1)
+}

@@ -1,0 +1,68 @@
+package keyset
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/lakesweep/lakesweep/lake"
+)
+
+func TestSetNeverForgets(t *testing.T) {
+	b := New()
+	var wg sync.WaitGroup
+	const n = 100_000
+	for w := range 4 {
+		wg.Go(func() {
+			for i := w; i < n; i += 4 {
+				k := lake.Key(fmt.Sprintf("p=%d/f%d", i%7, i))
+				if i%2 == 0 {
+					b.AddExpected(k)
+				}
+				b.Add(k)
+			}
+		})
+	}
+	wg.Wait()
+	s := b.Done()
+	if s.Len() != n {
+		t.Fatalf("%d keys, want %d", s.Len(), n)
+	}
+	strangers := 0
+	for i := range n {
+		k := lake.Key(fmt.Sprintf("p=%d/f%d", i%7, i))
+		if !s.Has(k) {
+			t.Fatalf("forgot %s", k)
+		}
+		if i%4 == 0 && (s.Seen(k) || !s.Mark(k) || !s.Seen(k)) {
+			t.Fatalf("mark of %s", k)
+		}
+		if s.Has(k + "x") {
+			strangers++
+		}
+	}
+	if all, marked := s.Expected(); all != n/2 || marked != n/4 {
+		t.Errorf("expected %d, marked %d; want %d, %d", all, marked, n/2, n/4)
+	}
+	if strangers > 1 {
+		t.Errorf("%d strangers of %d taken for members", strangers, n)
+	}
+}
+
+func TestExactKeepsPartsApart(t *testing.T) {
+	e := NewExact()
+	if !e.Add("a", "bc") || !e.Add("ab", "c") || !e.Add("abc", "") || !e.Add("abc") || e.Add("ab", "c") || e.Has("a", "b", "c") {
+		t.Error("parts run together")
+	}
+}
+
+func BenchmarkSetHas(b *testing.B) {
+	builder := New()
+	for i := range 1_000_000 {
+		builder.Add(lake.Key(fmt.Sprintf("year=2023/month=07/day=01/part-%09d.parquet", i)))
+	}
+	s, k := builder.Done(), lake.Key("year=2023/month=07/day=01/part-000000077.parquet")
+	for b.Loop() {
+		s.Has(k)
+	}
+}

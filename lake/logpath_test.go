@@ -1,0 +1,117 @@
+package lake
+
+import "testing"
+
+func root(t *testing.T, s string) Root {
+	t.Helper()
+	r, err := ParseRoot(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestLogPath(t *testing.T) {
+	cases := []struct{ root, path, key string }{
+		{"/r", "a.parquet", "a.parquet"},
+		{"/r", "p=50%2525/f1.parquet", "p=50%25/f1.parquet"},
+		{"/r", "p=a%20b%253Ac/x+y", "p=a b%3Ac/x+y"},
+		{"/r", "a%3Db.parquet", "a=b.parquet"},
+		{"/r", "caf%c3%A9.parquet", "café.parquet"},
+		{"/r", "%FF.parquet", "\xff.parquet"},
+		{"/r", "./x", "x"},
+		{"/r", "sub//x", "sub/x"},
+		{"/r", "file:/r/x", "x"},
+		{"/r", "file:///r/x", "x"},
+		{"/r", "/r/x", "x"},
+		{"/r", "file:/a/../r/x", "x"},
+		{"/r", "FILE:/r/x", "x"},
+		{"/my dir#1%2Bx", "file:/my%20dir%231%252Bx/f", "f"},
+		{"s3://b/t", "s3a://b/t/x%20y", "x y"},
+		{"s3a://b/t/", "s3://b/t/p=1/x", "p=1/x"},
+		{"abfss://c@acct.dfs.core.windows.net/t", "wasbs://c@acct.blob.core.windows.net/t/x", "x"},
+		{"hdfs://nn:8020/t", "hdfs:///t/x", "x"},
+	}
+	for _, c := range cases {
+		p, err := root(t, c.root).LogPath(c.path)
+		if err != nil || p.Outside || string(p.Key) != c.key {
+			t.Errorf("%s in %s: got %+v, %v; want %q", c.path, c.root, p, err, c.key)
+		}
+	}
+}
+
+func TestLogPathOutside(t *testing.T) {
+	for _, c := range []struct{ root, path string }{
+		{"/r", "/other/x"}, {"/r", "/rr/x"}, {"/r", "s3://b/r/x"}, {"s3://b/t", "s3://c/t/x"}, {"s3://b/t", "s3://b/t2/x"}, {"s3://b/t", "gs://b/t/x"},
+	} {
+		p, err := root(t, c.root).LogPath(c.path)
+		if err != nil || !p.Outside {
+			t.Errorf("%s in %s: got %+v, %v; want outside", c.path, c.root, p, err)
+		}
+	}
+}
+
+func TestLogPathRefused(t *testing.T) {
+	for path, kind := range map[string]Kind{
+		"": Damaged, "100%": Damaged, "%zz": Damaged, "ab:c": Damaged, "a b": Damaged, "./": Damaged, "a|b": Damaged,
+		"/r": Damaged, "../x": Unsupported, "dbfs:/r/x": Unsupported, "x/../../y": Unsupported,
+	} {
+		if p, err := root(t, "/r").LogPath(path); path != "/r" && (err == nil || KindOf(err) != kind) {
+			t.Errorf("%q: got %+v, %v; want kind %v", path, p, err, kind)
+		}
+	}
+}
+
+func TestLogPathProtectsEverySpelling(t *testing.T) {
+	for path, want := range map[string][]Key{
+		"a%20b":     {"a%20b"},
+		"a//b":      {"a//b"},
+		"a%2F%2Fb":  {"a//b", "a%2F%2Fb"},
+		"a#b":       {"a"},
+		"x%3Fy?z":   {"x%3Fy?z", "x?y", "x%3Fy"},
+		"s3:/r/x y": nil,
+	} {
+		p, err := root(t, "/r").LogPath(path)
+		for _, k := range want {
+			if err != nil || !contains(p.Protect, k) {
+				t.Errorf("%q: protects %q, want also %q (%v)", path, p.Protect, k, err)
+			}
+		}
+	}
+}
+
+func FuzzLogPath(f *testing.F) {
+	for _, s := range []string{"a", "p=50%2525/f", "file:/r/x", "s3a://b/t/x", "..", "a//b/./c/..", "%FF", "a#b?c", "ab:c", "x:/"} {
+		f.Add(s)
+	}
+	r := Root{Scheme: "file", Path: "r"}
+	f.Fuzz(func(t *testing.T, s string) {
+		p, err := r.LogPath(s)
+		if err != nil || p.Outside {
+			return
+		}
+		if p.Key == "" || p.Key[0] == '/' || p.Key == ".." || Key(p.Key).Below("..") {
+			t.Fatalf("%q gives the key %q", s, p.Key)
+		}
+		again, err := decode(s)
+		if err == nil && !Key(s).Below("") && again == "" {
+			t.Fatal("empty")
+		}
+	})
+}
+
+func TestParseRoot(t *testing.T) {
+	for in, want := range map[string]string{
+		"/a/b/": "/a/b", "file:///a/b": "/a/b", "file:/a//b": "/a/b", "s3://b/t/": "s3://b/t", "S3A://b/x y%20z": "s3a://b/x y%20z", "/a/./b/../c": "/a/c",
+	} {
+		r, err := ParseRoot(in)
+		if err != nil || r.String() != want {
+			t.Errorf("%s: got %s, %v; want %s", in, r, err, want)
+		}
+	}
+	for _, in := range []string{"/", "s3://b", "s3://b/", "file:///", "rel/path", "", "nope://x/y", "s3:///x"} {
+		if r, err := ParseRoot(in); err == nil || KindOf(err) != Invalid {
+			t.Errorf("%q: got %v, %v; want Invalid", in, r, err)
+		}
+	}
+}

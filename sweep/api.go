@@ -1,0 +1,94 @@
+// Package sweep strings the stations together: it is the library's front door.
+package sweep
+
+import (
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+)
+
+// PlanRequest is a wish for a plan of one table. The zero value of each field
+// but Table is a valid default.
+type PlanRequest struct {
+	Table  string // as given: a path or URI; relative local paths are resolved against the working directory
+	Format string // "", "delta" or "hudi"; "" detects
+
+	Where    string         // a predicate on partition columns
+	TimeZone *time.Location // the session's zone, UTC if nil
+
+	Retain    *time.Duration // nil: the table's own property
+	Cutoff    time.Time      // instead of Retain, if not zero
+	Mode      string         // "auto" (or ""), "full", "lite"
+	FullEvery time.Duration  // auto runs full at least this often; 0: 7 days
+
+	Inventory InventoryRequest
+
+	KeepVersions []int64
+	Protect      []string // tables (shallow clones) and files of paths to keep
+
+	Unsafe Unsafe
+	Tuning Tuning
+	Hudi   HudiRequest
+}
+
+// InventoryRequest names a list of objects that replaces the listing.
+type InventoryRequest struct {
+	Source  string            // "" lists the store
+	Columns map[string]string // path, size, modified → column of the source
+	Taken   time.Time         // when its scan began, where it doesn't say
+	MaxAge  time.Duration     // refuse older ones; 0: any age
+	Maps    []Map
+	SQL     string // a query over the source, in builds with an engine
+}
+
+// Map says that names beginning with From are reached at To.
+type Map struct{ From, To string }
+
+// Unsafe holds overrides of guards. Each names the table as given on the
+// command line, or is empty; one that names another table is Invalid.
+type Unsafe struct {
+	RetainBelow string
+	MostlyDead  string
+	MissingLive string
+}
+
+// Tuning bounds what a run takes. Zero values choose for the machine and store.
+type Tuning struct {
+	Workers    int
+	ListRate   float64 // requests a second
+	DeleteRate float64 // keys a second
+	Memory     int64   // bytes
+}
+
+// HudiRequest holds what only Hudi's clean knows.
+type HudiRequest struct {
+	Policy         string // latest-commits, latest-hours, latest-versions; "" as the table's configuration says
+	RetainCommits  int
+	RetainHours    int
+	RetainVersions int
+	Config         string // a properties file with Hudi's own keys
+	TimelineZone   string
+	NoOtherWriters bool
+	Orphans        bool
+}
+
+// ApplyRequest is a wish to carry out a plan.
+type ApplyRequest struct {
+	MaxDelete   int64
+	MaxBytes    int64
+	MaxDuration time.Duration
+	Quarantine  string // a prefix; "" deletes
+	Journal     string // a URI or path; "" beside the plan or in the state directory
+	CommitLog   string // "auto" (or ""), "on", "off"
+	AllVersions string // names the table: delete old versions of a versioned bucket too
+	Tuning      Tuning
+}
+
+// Outcome is one row of {message_type: "outcome"}.
+type Outcome struct {
+	Key     lake.Key
+	URI     string
+	Reason  lake.Reason
+	Outcome string // deleted, gone, spared, quarantined, failed, skipped
+	Err     error
+}
