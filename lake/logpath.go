@@ -26,6 +26,9 @@ type Paths struct {
 // root itself; Unsupported where inside or outside can't be decided.
 // Source: Delta PROTOCOL.md "Add File and Remove File"; spec/delta-vacuum.md 1.6.
 func (r Root) LogPath(s string, also ...Root) (Paths, error) {
+	if plain(s) {
+		return Paths{Key: Key(s)}, nil
+	}
 	scheme, rest, absolute := cutScheme(s)
 	switch {
 	case absolute && !strings.HasPrefix(rest, "/"):
@@ -34,6 +37,22 @@ func (r Root) LogPath(s string, also ...Root) (Paths, error) {
 		return r.absolutePath(s, scheme, rest, absolute, also)
 	}
 	return relativePath(s, s)
+}
+
+// plain reports whether s is a relative path that means itself in every
+// reading, as nearly all paths of a log are.
+func plain(s string) bool {
+	if s == "" || s[0] == '/' || s[0] == '.' || s[len(s)-1] == '/' {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c-'a' < 26, c-'0' < 10, c-'A' < 26, c == '-', c == '_', c == '=', c == '.', c == '+', c >= 0x80:
+		case c != '/' || s[i+1] == '/' || s[i+1] == '.':
+			return false
+		}
+	}
+	return true
 }
 
 func (r Root) absolutePath(s, scheme, rest string, hasScheme bool, also []Root) (Paths, error) {

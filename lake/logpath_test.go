@@ -80,6 +80,20 @@ func TestLogPathProtectsEverySpelling(t *testing.T) {
 	}
 }
 
+func TestPlainPathsMeanThemselves(t *testing.T) {
+	for _, s := range []string{"a", "p=1/q=2/part-0.c000.snappy.parquet", "caf\u00e9/x+y_z", "a/b.c"} {
+		want, err := relativePath(s, s)
+		if got := plain(s); !got || err != nil || string(want.Key) != s || want.Protect != nil || want.Outside {
+			t.Errorf("%q: plain %v, but the long way gives %+v, %v", s, got, want, err)
+		}
+	}
+	for _, s := range []string{"", "/a", "./a", "a/", "a//b", "a/./b", "a/../b", "a%20b", "s3:x", "a b", "a#b", "a?b", "..", "a/.b"} {
+		if plain(s) {
+			t.Errorf("%q taken for plain", s)
+		}
+	}
+}
+
 func FuzzLogPath(f *testing.F) {
 	for _, s := range []string{"a", "p=50%2525/f", "file:/r/x", "s3a://b/t/x", "..", "a//b/./c/..", "%FF", "a#b?c", "ab:c", "x:/"} {
 		f.Add(s)
@@ -87,6 +101,11 @@ func FuzzLogPath(f *testing.F) {
 	r := Root{Scheme: "file", Path: "r"}
 	f.Fuzz(func(t *testing.T, s string) {
 		p, err := r.LogPath(s)
+		if plain(s) {
+			if want, err := relativePath(s, s); err != nil || want.Key != p.Key || want.Protect != nil {
+				t.Fatalf("%q is no plain path: %+v, %v", s, want, err)
+			}
+		}
 		if err != nil || p.Outside {
 			return
 		}
