@@ -1,0 +1,118 @@
+package filelist
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lakesweep/lakesweep/lake"
+)
+
+// The oracle is a stable sort of a slice.
+func oracle(vs []lake.Verdict) []lake.Verdict {
+	out := slices.Clone(vs)
+	slices.SortStableFunc(out, func(a, b lake.Verdict) int { return strings.Compare(string(a.Key)+a.URI, string(b.Key)+b.URI) })
+	return out
+}
+
+func TestSorterEqualsStableSort(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		vs := rapid.SliceOfN(anyVerdict(), 0, 60).Draw(t, "verdicts")
+		s := NewSorter(dir, 0)
+		s.budget = rapid.SampledFrom([]int{1, 300, 2000, 1 << 20}).Draw(t, "budget")
+		for _, v := range vs {
+			if err := s.Add(v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 { // it can be read again
+			got, err := collect(s.Sorted())
+			if diff := cmp.Diff(oracle(vs), got); err != nil || diff != "" && len(vs) > 0 {
+				t.Fatal(err, diff)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Fatalf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestSorterMergesManyRuns(t *testing.T) {
+	s := NewSorter(t.TempDir(), 0)
+	defer s.Close()
+	s.budget = 4 << 10
+	const n = 20_000
+	for i := range n {
+		if err := s.Add(lake.Verdict{Key: lake.Key(fmt.Sprint(rand.IntN(n / 2))), Size: int64(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.made < fanIn+2 {
+		t.Fatalf("only %d runs were made: the test doesn't reach the second pass", s.made)
+	}
+	if len(s.runs) >= fanIn {
+		t.Fatalf("%d runs to merge at once", len(s.runs))
+	}
+	var last lake.Verdict
+	count := 0
+	for v, err := range s.Sorted() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if count++; count > 1 && (last.Key > v.Key || last.Key == v.Key && last.Size >= v.Size) {
+			t.Fatalf("%v before %v", last, v)
+		}
+		last = v
+	}
+	if count != n || s.Len() != n {
+		t.Fatal(count)
+	}
+}
+
+func TestSorterReportsALostRun(t *testing.T) {
+	dir := t.TempDir()
+	s := NewSorter(dir, 0)
+	s.budget = 1
+	for _, k := range []lake.Key{"b", "a", "c"} {
+		if err := s.Add(lake.Verdict{Key: k}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, spoil := range []func(string) error{
+		func(name string) error { return os.Truncate(name, 2) },
+		os.Remove,
+	} {
+		if err := spoil(s.runs[0]); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := collect(s.Sorted()); err == nil || lake.HintOf(err) == "" {
+			t.Fatalf("%d: %v, %v", i, got, err)
+		}
+		s.err = nil
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Add(lake.Verdict{Key: "x"}); err == nil {
+		t.Fatal("added to a closed sorter")
+	}
+}
+
+func BenchmarkSorter(b *testing.B) {
+	s := NewSorter(b.TempDir(), 64<<20)
+	for i := 0; b.Loop(); i++ {
+		if err := s.Add(lake.Verdict{Key: lake.Key(fmt.Sprintf("year=2023/month=07/day=%02d/part-%016x.parquet", i%31, rand.Uint64())), Size: 1, Reason: lake.Orphan}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
