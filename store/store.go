@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
 )
 
 // Sentinels beside those of io/fs.
@@ -23,7 +25,7 @@ const (
 	File    EntryKind = iota
 	Dir               // a directory, or a common prefix; its Name has no trailing slash
 	Symlink           // never followed
-	Marker            // a placeholder for a directory: "p=1/" or hdi_isfolder; its Name has no trailing slash
+	Marker            // a placeholder for a directory: "p=1/" or hdi_isfolder; its Name has no trailing slash. To the other methods a marker "p=1/" is an object of that name, slash included
 	Other             // a device, socket or the like: never a candidate
 )
 
@@ -38,16 +40,31 @@ type Info struct {
 	Version  string    // version id, only from listings of versions
 }
 
-// PageRequest asks for one page of a listing, in the byte order of names.
+// Listed returns the entry's name as the listing orders it: a Dir and a Marker
+// count with their trailing slash. It is what PageRequest.After takes to go on
+// after this entry ("p=1-x" comes before the marker "p=1/"), and what
+// PageRequest.Prefix takes to list what is in a Dir.
+func (i Info) Listed() string {
+	if i.Kind == Dir || i.Kind == Marker {
+		return i.Name + "/"
+	}
+	return i.Name
+}
+
+// PageRequest asks for one page of a listing. Entries rise strictly in the byte
+// order of Info.Listed where Traits.Flat; elsewhere each directory is in an order
+// of its own. Nothing there is an empty page, not an error; the placeholder of
+// the opened place itself is no entry.
 type PageRequest struct {
 	Prefix string // only names that begin with it (any bytes, not just a directory)
-	After  string // only names greater than it, "" from the start; needs Traits.StartAfter
-	Token  string // goes on with an earlier page; excludes After
+	After  string // only names greater than it, "" from the start; needs Traits.StartAfter. With Dirs, a Dir that After lies in may come again
+	Token  string // goes on with an earlier page of the same request; excludes After. Where not Traits.Flat it serves once
 	Dirs   bool   // one level only: names below a further '/' are folded into a Dir entry. Prefix is "" or ends with '/'
 	Limit  int    // at most so many entries, 0 for the store's own page size
 }
 
-// Page is a part of a listing. The listing goes on when Next isn't empty.
+// Page is a part of a listing. The listing goes on when Next isn't empty. The
+// names of a page share one piece of memory: who keeps a few of them clones them.
 type Page struct {
 	Entries []Info
 	Next    string
@@ -66,6 +83,7 @@ type Traits struct {
 	DeleteBatch int           // keys in one delete request, at least 1
 	PageSize    int           // entries in a page
 	ClockGrain  time.Duration // resolution of Modified
+	Resolved    lake.Root     // the real name of the opened place where it is another than the one asked for (a symlink's target); zero if not
 }
 
 // Status is the state of a store or bucket. Zero values mean unknown or none.
@@ -80,7 +98,8 @@ type Status struct {
 type Reader interface {
 	// Stat describes one object; fs.ErrNotExist if there is none. A symlink is described itself.
 	Stat(ctx context.Context, name string) (Info, error)
-	// Open reads length bytes from offset on; length -1 reads to the end.
+	// Open reads length bytes from offset on, fewer if the object ends before (none if it ends before offset); length -1 reads to the end.
+	// The reader reports a body that was cut as an error.
 	Open(ctx context.Context, name string, offset, length int64) (io.ReadCloser, error)
 	// List returns one page.
 	List(ctx context.Context, req PageRequest) (Page, error)
@@ -120,7 +139,7 @@ type Deleter interface {
 	Delete(ctx context.Context, targets []Target) ([]Outcome, error)
 	// DeleteDir removes a directory if it is empty; fs.ErrExist if it isn't. Never recursive.
 	DeleteDir(ctx context.Context, name string) error
-	// Copy copies an object to another place, put-if-absent; for quarantine.
+	// Copy copies an object to another place of the same kind of store, put-if-absent; for quarantine. ErrUnsupported between kinds.
 	Copy(ctx context.Context, name string, to Store, toName string) error
 }
 

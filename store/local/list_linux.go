@@ -1,0 +1,155 @@
+package local
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/lakesweep/lakesweep/store"
+	"golang.org/x/sys/unix"
+)
+
+// direntBuffer holds about 6000 entries a system call.
+const direntBuffer = 256 << 10
+
+// Offsets in struct linux_dirent64, see getdents64(2).
+const (
+	direntLen  = 16
+	direntType = 18
+	direntName = 19
+)
+
+// openDir opens a directory for reading its names. A symlink in its place is
+// no directory.
+func openDir(root *os.Root, path string) (*os.File, error) {
+	return root.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+}
+
+// read returns up to limit entries, and io.EOF with the last of them.
+func (d *stream) read(limit int) ([]store.Info, error) {
+	if d.buf == nil {
+		d.buf = make([]byte, direntBuffer)
+	}
+	conn, err := d.dir.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var entries []store.Info
+	for {
+		if len(d.rest) == 0 {
+			n, err := d.fill(conn)
+			if err != nil {
+				return nil, err
+			} else if n == 0 {
+				return entries, io.EOF
+			}
+		}
+		if entries, err = d.parse(entries, limit); err != nil || len(entries) == limit {
+			return entries, err
+		}
+	}
+}
+
+// fill reads the next entries into the buffer; none at the end.
+func (d *stream) fill(conn syscall.RawConn) (n int, err error) {
+	ctlErr := conn.Control(func(fd uintptr) {
+		for {
+			n, err = unix.Getdents(int(fd), d.buf)
+			if err != unix.EINTR {
+				return
+			}
+		}
+	})
+	if ctlErr != nil {
+		return 0, ctlErr
+	} else if err == unix.ENOENT {
+		n, err = 0, nil // the directory was removed while it was read
+	} else if err != nil {
+		return 0, &fs.PathError{Op: "getdents64", Path: d.prefix, Err: err}
+	}
+	d.rest = d.buf[:n]
+	return n, nil
+}
+
+// parse appends entries of the buffer, up to limit in all. Their names share
+// one string.
+func (d *stream) parse(entries []store.Info, limit int) ([]store.Info, error) {
+	first, arena := len(entries), make([]byte, 0, len(d.rest))
+	var ends []int
+	for len(d.rest) > 0 && len(entries) < limit {
+		if len(d.rest) < direntName {
+			return nil, fmt.Errorf("directory entry of %d bytes: %w", len(d.rest), store.ErrTruncated)
+		}
+		length := int(binary.NativeEndian.Uint16(d.rest[direntLen:]))
+		if length < direntName || length > len(d.rest) {
+			return nil, fmt.Errorf("directory entry of %d bytes: %w", length, store.ErrTruncated)
+		}
+		kind, name := d.rest[direntType], d.rest[direntName:length]
+		d.rest = d.rest[length:]
+		if i := bytes.IndexByte(name, 0); i >= 0 {
+			name = name[:i]
+		}
+		if string(name) == "." || string(name) == ".." {
+			continue
+		}
+		arena = append(append(arena, d.prefix...), name...)
+		ends = append(ends, len(arena))
+		entries = append(entries, store.Info{Kind: direntKind(kind), Size: -1})
+	}
+	names, start := string(arena), 0
+	for i, end := range ends {
+		entries[first+i].Name = names[start:end]
+		start = end
+		if entries[first+i].Kind == unknown {
+			if err := d.ask(&entries[first+i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return entries, nil
+}
+
+// unknown is the kind of an entry whose directory doesn't record it.
+const unknown store.EntryKind = 255
+
+func direntKind(t byte) store.EntryKind {
+	switch t {
+	case unix.DT_REG:
+		return store.File
+	case unix.DT_DIR:
+		return store.Dir
+	case unix.DT_LNK:
+		return store.Symlink
+	case unix.DT_UNKNOWN:
+		return unknown
+	}
+	return store.Other
+}
+
+// ask finds the kind of an entry by a stat. What has vanished is no candidate.
+func (d *stream) ask(e *store.Info) error {
+	var st unix.Stat_t
+	err := unix.Fstatat(int(d.dir.Fd()), e.Name[len(d.prefix):], &st, unix.AT_SYMLINK_NOFOLLOW)
+	switch {
+	case err == unix.ENOENT:
+		e.Kind = store.Other
+		return nil
+	case err != nil:
+		return &fs.PathError{Op: "fstatat", Path: e.Name, Err: err}
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		e.Kind = store.File
+	case unix.S_IFDIR:
+		e.Kind = store.Dir
+	case unix.S_IFLNK:
+		e.Kind = store.Symlink
+	default:
+		e.Kind = store.Other
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+//go:build !linux
+
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// openDir opens a directory for reading its names. A symlink in its place is
+// no directory.
+func openDir(root *os.Root, path string) (*os.File, error) {
+	fi, err := root.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.IsDir() {
+		return nil, fmt.Errorf("no directory: %w", fs.ErrNotExist)
+	}
+	return root.Open(path)
+}
+
+// read returns up to limit entries, and io.EOF with the last of them.
+func (d *stream) read(limit int) ([]store.Info, error) {
+	found, err := d.dir.ReadDir(limit)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	entries := make([]store.Info, 0, len(found))
+	for _, e := range found {
+		entries = append(entries, store.Info{Name: d.prefix + e.Name(), Kind: kindOf(e.Type()), Size: -1})
+	}
+	if len(found) == 0 {
+		return entries, io.EOF
+	}
+	return entries, nil
+}
