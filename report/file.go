@@ -1,0 +1,158 @@
+package report
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+)
+
+// fileRow is a row {message_type: "file"}: one dead object of a plan.
+type fileRow struct {
+	MessageType   string     `json:"message_type"`
+	Schema        int        `json:"schema"`
+	Table         string     `json:"table,omitempty"` // with several tables only
+	Path          *string    `json:"path,omitempty"`
+	PathBase64    string     `json:"path_base64,omitempty"`
+	Size          *int64     `json:"size"`
+	Modified      *string    `json:"modified"`
+	Reason        string     `json:"reason"`
+	Partition     *partition `json:"partition,omitempty"`
+	TombstoneTime *string    `json:"tombstone_time,omitempty"`
+	DueAt         *string    `json:"due_at,omitempty"`
+	Refused       bool       `json:"refused,omitempty"`
+
+	v *lake.Verdict
+	// place is what paths are printed below, for several tables.
+	place string
+}
+
+func fileColumns() []string {
+	return []string{"table", "path", "size", "modified", "reason", "partition", "tombstone_time", "due_at"}
+}
+
+func newFileRow(table string, many, refused bool, v *lake.Verdict) *fileRow {
+	r := &fileRow{MessageType: "file", Schema: Schema, Reason: string(v.Reason), Refused: refused, v: v,
+		Modified: stamp(v.Modified), TombstoneTime: stamp(v.Tombstone), DueAt: stamp(v.DueAt)}
+	if many {
+		r.Table, r.place = table, table+"/"
+	}
+	if v.Size >= 0 && !v.Directory {
+		r.Size = &v.Size
+	}
+	if v.Partition != nil {
+		p := partition(v.Partition)
+		r.Partition = &p
+	}
+	return r
+}
+
+// name spells the object: below the table's root, directories with a trailing
+// slash; a blob as its records spell it.
+func (r *fileRow) name() string {
+	switch {
+	case r.v.URI != "":
+		return r.v.URI
+	case r.v.Directory:
+		return string(r.v.Key) + "/"
+	}
+	return string(r.v.Key)
+}
+
+func (r *fileRow) object() any {
+	r.Path, r.PathBase64 = encodePath(r.name())
+	return r
+}
+
+func (r *fileRow) path() string {
+	if r.v.URI != "" {
+		return r.v.URI
+	}
+	return r.place + r.name()
+}
+
+func (r *fileRow) cells() []string {
+	size, values := "", ""
+	if r.Size != nil {
+		size = strconv.FormatInt(*r.Size, 10)
+	}
+	if r.Partition != nil {
+		values = r.Partition.String()
+	}
+	return []string{r.Table, r.name(), size, stampCell(r.v.Modified), r.Reason, values,
+		stampCell(r.v.Tombstone), stampCell(r.v.DueAt)}
+}
+
+func (r *fileRow) line(p *Printer) string {
+	size, age := "?", "?"
+	switch {
+	case r.v.Directory:
+		size = "-"
+	case r.v.Size >= 0:
+		size = Bytes(r.v.Size)
+	}
+	if !r.v.Modified.IsZero() && !p.opt.Now.IsZero() {
+		age = Span(p.opt.Now.Sub(r.v.Modified))
+	}
+	return "  " + pad(size, 11) + "  " + pad(age, 8) + "  " + padRight(r.Reason, 15) + "  " + Printable(r.name())
+}
+
+// encodePath gives a path as JSON can hold it: text, or base64 of its bytes.
+func encodePath(s string) (path *string, encoded string) {
+	if utf8.ValidString(s) {
+		return &s, ""
+	}
+	return nil, base64.StdEncoding.EncodeToString([]byte(s))
+}
+
+// partition is an object of strings, null for SQL NULL, in the table's order.
+type partition lake.Partition
+
+// MarshalJSON writes the object.
+func (p partition) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, v := range p {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, err := json.Marshal(v.Column)
+		if err != nil {
+			return nil, err
+		}
+		value := []byte("null")
+		if !v.Null {
+			if value, err = json.Marshal(v.Value); err != nil {
+				return nil, err
+			}
+		}
+		b = append(append(append(b, name...), ':'), value...)
+	}
+	return append(b, '}'), nil
+}
+
+// String returns "a=1/b=NULL" for people and CSV.
+func (p partition) String() string {
+	s := ""
+	for i, v := range p {
+		if i > 0 {
+			s += "/"
+		}
+		if v.Null {
+			s += v.Column + "=NULL"
+		} else {
+			s += v.Column + "=" + v.Value
+		}
+	}
+	return s
+}
+
+// guardRow is a row {message_type: "guard"}.
+type guardRow struct {
+	MessageType string `json:"message_type"`
+	Schema      int    `json:"schema"`
+	Table       string `json:"table,omitempty"`
+	filelist.Guard
+}
