@@ -16,8 +16,7 @@ import (
 // Codec is a compression of block payloads, by its number in the trailer.
 type Codec uint8
 
-// The codecs that Hudi knows. The zero value of a Writer's options is Gzip's
-// explicit choice, so both have names.
+// The codecs that Hudi knows.
 const (
 	Gzip Codec = 1
 	None Codec = 2

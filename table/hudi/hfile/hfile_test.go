@@ -68,7 +68,7 @@ func TestReadsHBaseVectors(t *testing.T) {
 				if e.Key != key || string(e.Value) != value {
 					t.Fatalf("entry %d/%d: %q = %q, want %q", i, seen, e.Key, e.Value, value)
 				}
-				if i%37 == 0 && seen == 0 {
+				if i%371 == 0 && seen == 0 {
 					first = e.Key
 					if v, ok, err := r.Lookup(first); !ok || err != nil || string(v) != value {
 						t.Fatalf("look-up of %q: %q, %v, %v", first, v, ok, err)
