@@ -1,0 +1,225 @@
+package listing
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// walk is the state that both engines share.
+type walk struct {
+	r    store.Reader
+	o    Options
+	emit func([]store.Info) error
+
+	stop context.CancelCauseFunc
+	wg   sync.WaitGroup
+
+	mu   sync.Mutex
+	st   Stats
+	gate *gate
+	busy int // workers running
+
+	board  *board
+	points *points
+	serial bool // no start keys any more: workers hand their ranges back
+}
+
+func newWalk(r store.Reader, o Options, emit func([]store.Info) error) *walk {
+	return &walk{r: r, o: o, emit: emit, gate: newGate(o.Workers, time.Now())}
+}
+
+func (w *walk) stats() Stats {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.st
+}
+
+// bisect lists by ranges of a flat listing.
+func (w *walk) bisect(ctx context.Context) error {
+	ctx, w.stop = context.WithCancelCause(ctx)
+	defer w.stop(nil)
+	bounds := w.o.Within
+	if bounds == nil {
+		bounds = []Range{{}}
+	}
+	w.board = newBoard(bounds)
+	w.points = newPoints(w.o.Seeds)
+	w.mu.Lock()
+	w.dispatch(ctx)
+	w.mu.Unlock()
+	w.wg.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if w.serial {
+		if err := w.goThrough(ctx); err != nil {
+			return err
+		}
+	}
+	w.st.Ranges, w.st.Splits = int64(len(w.board.closed)), w.board.splits
+	if err := w.board.proof(); err != nil {
+		return &lake.Error{Op: "list", Kind: lake.Internal, Err: err, Hint: "Nothing was planned from the listing. This is a fault of lakesweep's: please report it."}
+	}
+	return nil
+}
+
+// dispatch starts a worker for each waiting span as far as the gate allows.
+// Called under the lock.
+func (w *walk) dispatch(ctx context.Context) {
+	for w.busy < w.gate.limit && !w.serial && ctx.Err() == nil {
+		s := w.board.claim()
+		if s == nil {
+			return
+		}
+		w.busy++
+		w.st.Workers = max(w.st.Workers, w.busy)
+		w.wg.Go(func() { w.work(ctx, s) })
+	}
+}
+
+// work lists a span until it is closed, handed back or fails.
+func (w *walk) work(ctx context.Context, s *span) {
+	token := ""
+	for {
+		page, goingOn, err := w.page(ctx, s, token)
+		var mine []store.Info
+		closed := false
+		if err == nil {
+			mine, closed, err = s.take(page, goingOn)
+		}
+		if err == nil && len(mine) > 0 {
+			err = w.emit(mine)
+		}
+		w.mu.Lock()
+		more := w.settle(ctx, s, mine, closed, err)
+		w.mu.Unlock()
+		if !more {
+			return
+		}
+		token = page.Next
+	}
+}
+
+// settle books what a page brought and reports whether the worker goes on with
+// s. Called under the lock.
+func (w *walk) settle(ctx context.Context, s *span, mine []store.Info, closed bool, err error) bool {
+	goOn := false
+	switch {
+	case errors.Is(err, errStart) && len(w.board.bounds) > 0:
+		w.serial = true
+		w.board.release(s)
+	case err != nil:
+		w.board.release(s)
+		w.stop(rangeError(s.String(), err))
+	default:
+		s.keys += int64(len(mine))
+		s.pages++
+		w.st.Keys += int64(len(mine))
+		if len(mine) == 0 {
+			w.st.Wasted++
+		}
+		w.o.Observer.Emit(lake.Event{Stage: "list", Done: w.st.Keys, Expected: w.o.Expected})
+		switch {
+		case closed:
+			w.board.close(s)
+		case w.serial || w.busy > w.gate.limit:
+			w.board.release(s)
+		default:
+			goOn = true
+			if len(w.board.waiting) == 0 && w.busy < w.gate.limit {
+				w.giveAway(s)
+			}
+		}
+	}
+	if !goOn {
+		w.busy--
+	}
+	w.dispatch(ctx)
+	return goOn
+}
+
+// giveAway splits s, whose worker goes on, for a worker that has nothing to do.
+func (w *walk) giveAway(s *span) {
+	if at := w.points.between(s); at != "" {
+		w.board.split(s, at)
+	}
+}
+
+// page asks for the next page of s, again if the store throttles or fails.
+// goingOn is false if the page was asked for by start key.
+func (w *walk) page(ctx context.Context, s *span, token string) (page store.Page, goingOn bool, err error) {
+	req := store.PageRequest{Prefix: w.board.bounds[s.bound].prefix(), Token: token}
+	for try := 0; ; try++ {
+		if req.Token == "" {
+			req.After = s.last
+		}
+		page, err = w.request(ctx, req)
+		if err == nil || !w.again(ctx, err, try) {
+			return page, req.Token != "", err
+		}
+		req.Token = "" // the last key is safer than a token that failed
+	}
+}
+
+// request asks for one page and tells the gate how it went.
+func (w *walk) request(ctx context.Context, req store.PageRequest) (store.Page, error) {
+	if w.o.Limiter != nil {
+		if err := w.o.Limiter.Wait(ctx); err != nil {
+			return store.Page{}, err
+		}
+	}
+	start := time.Now()
+	page, err := w.r.List(ctx, req)
+	now := time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case errors.Is(err, store.ErrThrottled):
+		w.st.Throttled++
+		w.gate.throttled(now)
+	case err == nil:
+		w.st.Requests++
+		w.gate.answered(now.Sub(start), now)
+	}
+	return page, err
+}
+
+const (
+	triesThrottled = 12 // waits up to some 40 s
+	triesOther     = 4
+)
+
+// again waits before the next try, or reports that there is none.
+func (w *walk) again(ctx context.Context, err error, try int) bool {
+	limit, pause := triesOther, 20*time.Millisecond
+	switch {
+	case errors.Is(err, store.ErrThrottled):
+		limit, pause = triesThrottled, 50*time.Millisecond
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, store.ErrUnsupported), errors.Is(err, fs.ErrInvalid):
+		return false
+	}
+	if try+1 >= limit || ctx.Err() != nil {
+		return false
+	}
+	pause = min(pause<<try, 5*time.Second)
+	t := time.NewTimer(pause/2 + rand.N(pause))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !errors.Is(err, store.ErrThrottled) {
+		w.st.Retried++
+	}
+	return true
+}
