@@ -1,0 +1,187 @@
+package antijoin
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/lake/keyset"
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// Match is what a partition predicate says of an object, in SQL's three values.
+type Match int8
+
+// The values of Match. The zero value keeps the object as unknown.
+const (
+	Unknown Match = iota // the partition isn't known, or the predicate is NULL for it
+	True
+	False
+)
+
+// Removal is why an object that nothing protects is dead.
+type Removal struct {
+	Reason    lake.Reason
+	Time      time.Time      // effective removal time; zero if the log names none
+	Partition lake.Partition // nil if unknown
+}
+
+// Options say how to judge. Protected, Hidden, Reason and Cutoff must be set.
+type Options struct {
+	Protected *keyset.Set
+	Cutoff    time.Time // objects modified at or after it are too young
+	// Hidden reports whether an object may never be a candidate by its name, at any depth.
+	Hidden func(lake.Key) bool
+	// Match filters by partition. Nil lets everything pass.
+	Match func(lake.Key) Match
+	// DirMatch reports whether everything below a directory matches. Only such directories may die. Nil means all of them without Match, none with it.
+	DirMatch func(lake.Key) bool
+	// Reason says why an unprotected old object is dead.
+	Reason func(lake.Key) Removal
+	// Stat describes objects whose time a listing doesn't give; fs.ErrNotExist if it is gone. Nil keeps such objects as unknown.
+	Stat func(ctx context.Context, name string) (store.Info, error)
+
+	CaseFolds bool          // compare folded forms too (store.Traits.CaseFolds)
+	Grain     time.Duration // resolution of Modified; an object may be younger by so much
+	NotAfter  time.Time     // objects modified after it can't die either, if not zero: the start of an inventory's scan
+	Memory    int64         // bytes for sorting dead rows, 0: the Sorter's default
+	TempDir   string        // "": the system's
+
+	Observe lake.Observer // stage "join"
+}
+
+// Join is one run of candidates against the protected set. Batch and Directory
+// are safe for concurrent use; Finish is called once, after them.
+type Join struct {
+	o       Options
+	foreign foreignRoots
+	dirs    directories
+	done    atomic.Int64
+	rows    *filelist.Sorter
+
+	mu    sync.Mutex
+	tally tally
+	err   error
+}
+
+// New returns a Join. It must be closed, which removes its temporary files.
+func New(o Options) *Join {
+	return &Join{o: o, rows: filelist.NewSorter(o.TempDir, o.Memory), tally: newTally()}
+}
+
+// Batch judges objects that a listing or an inventory shows, with full names
+// below the root. An object must come once only.
+//
+// Errors: those of Stat but fs.ErrNotExist, and of the temporary files. After
+// an error there is no result.
+func (j *Join) Batch(ctx context.Context, objects []store.Info) error {
+	t := newTally()
+	err := ctx.Err()
+	for i := 0; err == nil && i < len(objects); i++ {
+		err = j.judge(ctx, objects[i], &t)
+	}
+	if err == nil {
+		err = j.keep(&t)
+	}
+	if err != nil {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if j.err == nil {
+			j.err = err
+		}
+		return err
+	}
+	j.o.Observe.Emit(lake.Event{Stage: "join", Done: j.done.Add(int64(len(objects)))})
+	return nil
+}
+
+// keep adds what was judged to the whole.
+func (j *Join) keep(t *tally) error {
+	for _, v := range t.dead {
+		if err := j.rows.Add(v); err != nil {
+			return err
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.tally.add(t)
+	return nil
+}
+
+// Result is what a join found.
+type Result struct {
+	Totals  filelist.Totals // the counts of objects; requests, cost and time are the caller's
+	Foreign []string        // roots of tables inside the table, relative, in byte order
+	rows    *filelist.Sorter
+	foreign *foreignRoots
+}
+
+// Finish ends the join and judges the directories.
+//
+// Errors: the first of any Batch; those of Stat.
+func (j *Join) Finish(ctx context.Context) (*Result, error) {
+	if err := j.failed(); err != nil {
+		return nil, err
+	}
+	t := newTally()
+	if err := j.emptyDirectories(ctx, &t); err != nil {
+		return nil, err
+	}
+	if err := j.keep(&t); err != nil {
+		return nil, err
+	}
+	r := &Result{Foreign: j.foreign.sorted(), rows: j.rows, foreign: &j.foreign}
+	if err := j.disown(); err != nil {
+		return nil, err
+	}
+	r.Totals = j.tally.totals()
+	j.o.Observe.Emit(lake.Event{Stage: "join", Done: j.done.Load(), Finished: true})
+	return r, nil
+}
+
+func (j *Join) failed() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.err
+}
+
+// disown takes the dead objects below foreign roots, which may have been found
+// after them, off the counts.
+func (j *Join) disown() error {
+	if j.foreign.empty() {
+		return nil
+	}
+	for v, err := range j.rows.Sorted() {
+		if err != nil {
+			return err
+		}
+		if j.foreign.holds(v.Key) {
+			j.tally.disown(&v)
+		}
+	}
+	return nil
+}
+
+// Dead yields the dead objects and directories in byte order of their keys. It
+// may be called again, until the Join is closed.
+//
+// Errors: Internal, once, as the last element.
+func (r *Result) Dead() iter.Seq2[lake.Verdict, error] {
+	return func(yield func(lake.Verdict, error) bool) {
+		for v, err := range r.rows.Sorted() {
+			if err == nil && r.foreign.holds(v.Key) {
+				continue
+			}
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Close removes the temporary files; the Result can't be used any more.
+func (j *Join) Close() error { return j.rows.Close() }

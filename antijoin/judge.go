@@ -1,0 +1,95 @@
+package antijoin
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// judge decides about one object, in the order of doubts: what it may not be,
+// who needs it, where it belongs, how old it is.
+func (j *Join) judge(ctx context.Context, o store.Info, t *tally) error {
+	k := lake.Listed(o.Name)
+	// Seen is seen, whatever else the object is: the guards count live files by it.
+	protected := j.protected(k)
+	if root, ok := foreignRoot(k, o.Kind == store.Dir || o.Kind == store.Marker); ok && !j.o.Hidden(root) {
+		j.foreign.add(root)
+	}
+	switch {
+	case o.Kind != store.File || k == "":
+		return nil
+	case j.foreign.holds(k):
+		t.foreign++
+		return nil
+	case j.o.Hidden(k):
+		return nil
+	}
+	t.candidates++
+	if protected {
+		t.protected++
+		return nil
+	}
+	if j.o.Match != nil {
+		switch j.o.Match(k) {
+		case True:
+		case False:
+			t.unmatched++
+			return nil
+		default:
+			t.unknown++
+			return nil
+		}
+	}
+	return j.age(ctx, k, o, t)
+}
+
+// age decides about an object that nothing but its youth can protect.
+func (j *Join) age(ctx context.Context, k lake.Key, o store.Info, t *tally) error {
+	if o.Modified.IsZero() && j.o.Stat != nil {
+		now, err := j.o.Stat(ctx, o.Name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || err == nil && now.Kind != store.File:
+			t.candidates--
+			return nil
+		case err != nil:
+			return &lake.Error{Op: "stat candidate", Key: k, Kind: lake.KindOf(err), Err: err}
+		}
+		o = now
+	}
+	why := j.o.Reason(k)
+	switch {
+	case o.Modified.IsZero():
+		t.unknown++
+		return nil
+	case !j.old(o.Modified), !why.Time.IsZero() && !why.Time.Before(j.o.Cutoff):
+		t.young++
+		return nil
+	}
+	size := max(o.Size, -1)
+	t.count(why.Reason, 1, max(size, 0))
+	t.dead = append(t.dead, lake.Verdict{Key: k, Size: size, Modified: o.Modified, Reason: why.Reason,
+		Partition: why.Partition, Tombstone: why.Time, ETag: o.ETag})
+	return nil
+}
+
+// old reports whether an object modified at the time, or up to the store's
+// resolution later, was there before the cutoff and before the inventory's scan.
+func (j *Join) old(modified time.Time) bool {
+	latest := modified.Add(j.o.Grain)
+	return modified.Before(j.o.Cutoff) && !latest.After(j.o.Cutoff) &&
+		(j.o.NotAfter.IsZero() || modified.Before(j.o.NotAfter))
+}
+
+// protected reports whether the set holds k in any form that is the same
+// object in the store, and marks each as seen.
+func (j *Join) protected(k lake.Key) bool {
+	has := j.o.Protected.Mark(k)
+	if j.o.CaseFolds {
+		has = j.o.Protected.Mark(k.Fold()) || has
+	}
+	return has
+}
