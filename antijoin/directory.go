@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -15,29 +16,28 @@ import (
 // directories remembers the directories without a file directly in them:
 // only those can be empty through and through.
 type directories struct {
-	mu   sync.Mutex
-	seen map[lake.Key]directory
+	mu      sync.Mutex
+	subdirs map[lake.Key]int // number of directories directly in it
 }
 
-type directory struct {
-	info    store.Info
-	subdirs int
-}
-
-// Directory tells of a directory that a listing saw whole: how many entries
-// that are no directories lie directly in it, hidden ones included, and how
-// many directories, those included that the listing never enters. A zero
-// info.Modified is read by Stat if it matters.
-func (j *Join) Directory(info store.Info, files, subdirs int) {
-	if files > 0 || info.Name == "" {
+// Directory tells of a directory that a listing saw whole, with every entry
+// of it, hidden ones and those that the listing never enters included (see
+// listing.Options.Enter). dir is its full name, "" the root.
+func (j *Join) Directory(dir string, entries []store.Info) {
+	if dir == "" {
 		return
+	}
+	for _, e := range entries {
+		if e.Kind != store.Dir {
+			return
+		}
 	}
 	j.dirs.mu.Lock()
 	defer j.dirs.mu.Unlock()
-	if j.dirs.seen == nil {
-		j.dirs.seen = make(map[lake.Key]directory)
+	if j.dirs.subdirs == nil {
+		j.dirs.subdirs = make(map[lake.Key]int)
 	}
-	j.dirs.seen[lake.Listed(info.Name)] = directory{info, subdirs}
+	j.dirs.subdirs[lake.Listed(strings.Clone(dir))] = len(entries)
 }
 
 // emptyDirectories adds a row for each directory that is old and holds nothing
@@ -45,30 +45,26 @@ func (j *Join) Directory(info store.Info, files, subdirs int) {
 //
 // Source: design/product.md, "Output of plan" and "Predicates"; spec/delta-vacuum.md 1.11.
 func (j *Join) emptyDirectories(ctx context.Context, t *tally) error {
+	if j.o.Stat == nil {
+		return nil
+	}
 	deadBelow := make(map[lake.Key]int)
-	for _, k := range slices.Backward(slices.Sorted(maps.Keys(j.dirs.seen))) {
-		d := j.dirs.seen[k]
-		if deadBelow[k] != d.subdirs || !j.directoryMatches(k) || j.o.Hidden(k) || j.foreign.holds(k) || j.protected(k) {
+	for _, k := range slices.Backward(slices.Sorted(maps.Keys(j.dirs.subdirs))) {
+		if deadBelow[k] != j.dirs.subdirs[k] || !j.directoryMatches(k) || j.o.Hidden(k) || j.foreign.holds(k) || j.protected(k) {
 			continue
 		}
-		modified := d.info.Modified
-		if modified.IsZero() && j.o.Stat != nil {
-			now, err := j.o.Stat(ctx, d.info.Name)
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				continue
-			case err != nil:
-				return &lake.Error{Op: "stat directory", Key: k, Kind: lake.KindOf(err), Err: err}
-			case now.Kind == store.Dir:
-				modified = now.Modified
-			}
-		}
-		if modified.IsZero() || !j.old(modified) {
+		now, err := j.o.Stat(ctx, string(k))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return &lake.Error{Op: "stat directory", Key: k, Kind: lake.KindOf(err), Err: err}
+		case now.Kind != store.Dir || now.Modified.IsZero() || !j.old(now.Modified):
 			continue
 		}
 		deadBelow[k.Dir()]++
 		t.directories++
-		t.dead = append(t.dead, lake.Verdict{Key: k, Directory: true, Size: -1, Modified: modified, Reason: lake.EmptyDirectory})
+		t.dead = append(t.dead, lake.Verdict{Key: k, Directory: true, Size: -1, Modified: now.Modified, Reason: lake.EmptyDirectory})
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func (f *foreignRoots) add(root lake.Key) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	next := map[lake.Key]struct{}{root: {}}
+	next := map[lake.Key]struct{}{lake.Key(strings.Clone(string(root))): {}}
 	if have := f.roots.Load(); have != nil {
 		for k := range *have {
 			if !k.Below(root) {
@@ -70,6 +70,9 @@ func (f *foreignRoots) sorted() []string {
 //
 // Source: design/product.md, "Foreign tables".
 func foreignRoot(k lake.Key, directory bool) (lake.Key, bool) {
+	if !strings.Contains(string(k), "/_delta_log") && !strings.Contains(string(k), "/.hoodie") && !strings.HasSuffix(string(k), ".metadata.json") {
+		return "", false
+	}
 	for name, end := range k.Components {
 		start := end - len(name)
 		if start == 0 || end == len(k) && !directory {

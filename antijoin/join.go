@@ -42,7 +42,7 @@ type Options struct {
 	DirMatch func(lake.Key) bool
 	// Reason says why an unprotected old object is dead.
 	Reason func(lake.Key) Removal
-	// Stat describes objects whose time a listing doesn't give; fs.ErrNotExist if it is gone. Nil keeps such objects as unknown.
+	// Stat describes objects whose time a listing doesn't give, and directories; fs.ErrNotExist if it is gone. Nil keeps such objects as unknown.
 	Stat func(ctx context.Context, name string) (store.Info, error)
 
 	CaseFolds bool          // compare folded forms too (store.Traits.CaseFolds)
@@ -54,8 +54,8 @@ type Options struct {
 	Observe lake.Observer // stage "join"
 }
 
-// Join is one run of candidates against the protected set. Batch and Directory
-// are safe for concurrent use; Finish is called once, after them.
+// Join is one run of candidates against the protected set. Batch, Directory
+// and Foreign are safe for concurrent use; Finish is called once, after them.
 type Join struct {
 	o       Options
 	foreign foreignRoots
@@ -74,7 +74,7 @@ func New(o Options) *Join {
 }
 
 // Batch judges objects that a listing or an inventory shows, with full names
-// below the root. An object must come once only.
+// below the root; of their memory nothing is kept. An object must come once only.
 //
 // Errors: those of Stat but fs.ErrNotExist, and of the temporary files. After
 // an error there is no result.
@@ -110,6 +110,14 @@ func (j *Join) keep(t *tally) error {
 	defer j.mu.Unlock()
 	j.tally.add(t)
 	return nil
+}
+
+// Foreign tells of a table below the root, where a listing saw that a directory
+// is one and leaves it out. Batch finds those whose names it sees by itself.
+func (j *Join) Foreign(root lake.Key) {
+	if !j.o.Hidden(root) {
+		j.foreign.add(root)
+	}
 }
 
 // Result is what a join found.

@@ -16,8 +16,8 @@ func (j *Join) judge(ctx context.Context, o store.Info, t *tally) error {
 	k := lake.Listed(o.Name)
 	// Seen is seen, whatever else the object is: the guards count live files by it.
 	protected := j.protected(k)
-	if root, ok := foreignRoot(k, o.Kind == store.Dir || o.Kind == store.Marker); ok && !j.o.Hidden(root) {
-		j.foreign.add(root)
+	if root, ok := foreignRoot(k, o.Kind == store.Dir || o.Kind == store.Marker); ok {
+		j.Foreign(root)
 	}
 	switch {
 	case o.Kind != store.File || k == "":
