@@ -45,6 +45,7 @@ type Options struct {
 	// Stat describes objects whose time a listing doesn't give, and directories; fs.ErrNotExist if it is gone. Nil keeps such objects as unknown.
 	Stat func(ctx context.Context, name string) (store.Info, error)
 
+	Repeats   bool          // an object may come twice, as in inventories; of dead ones the youngest row counts
 	CaseFolds bool          // compare folded forms too (store.Traits.CaseFolds)
 	Grain     time.Duration // resolution of Modified; an object may be younger by so much
 	NotAfter  time.Time     // objects modified after it can't die either, if not zero: the start of an inventory's scan
@@ -143,7 +144,7 @@ func (j *Join) Finish(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Foreign: j.foreign.sorted(), rows: j.rows, foreign: &j.foreign}
-	if err := j.disown(); err != nil {
+	if err := j.settle(); err != nil {
 		return nil, err
 	}
 	r.Totals = j.tally.totals()
@@ -157,18 +158,27 @@ func (j *Join) failed() error {
 	return j.err
 }
 
-// disown takes the dead objects below foreign roots, which may have been found
-// after them, off the counts.
-func (j *Join) disown() error {
-	if j.foreign.empty() {
+// settle takes off the counts what Dead leaves out: objects below foreign
+// roots, which may have been found after them, and rows that come twice.
+func (j *Join) settle() error {
+	if j.foreign.empty() && !j.o.Repeats {
 		return nil
 	}
+	var last lake.Verdict
 	for v, err := range j.rows.Sorted() {
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if j.foreign.holds(v.Key) {
+		case j.foreign.holds(v.Key):
 			j.tally.disown(&v)
+		case v.Key == last.Key:
+			older := v
+			if v.Modified.After(last.Modified) {
+				older, last = last, v
+			}
+			j.tally.forget(&older)
+		default:
+			last = v
 		}
 	}
 	return nil
@@ -180,13 +190,26 @@ func (j *Join) disown() error {
 // Errors: Internal, once, as the last element.
 func (r *Result) Dead() iter.Seq2[lake.Verdict, error] {
 	return func(yield func(lake.Verdict, error) bool) {
+		var held lake.Verdict // the youngest row so far of the key at hand
 		for v, err := range r.rows.Sorted() {
-			if err == nil && r.foreign.holds(v.Key) {
+			switch {
+			case err != nil:
+				yield(lake.Verdict{}, err)
+				return
+			case r.foreign.holds(v.Key):
 				continue
-			}
-			if !yield(v, err) || err != nil {
+			case v.Key == held.Key:
+				if v.Modified.After(held.Modified) {
+					held = v
+				}
+				continue
+			case held.Key != "" && !yield(held, nil):
 				return
 			}
+			held = v
+		}
+		if held.Key != "" {
+			yield(held, nil)
 		}
 	}
 }

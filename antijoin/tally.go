@@ -46,6 +46,12 @@ func (t *tally) disown(v *lake.Verdict) {
 	t.count(v.Reason, -1, -max(v.Size, 0))
 }
 
+// forget takes a dead row off that is another one's double.
+func (t *tally) forget(v *lake.Verdict) {
+	t.candidates--
+	t.count(v.Reason, -1, -max(v.Size, 0))
+}
+
 func (t *tally) totals() filelist.Totals {
 	all := filelist.Totals{Candidates: t.candidates, Protected: t.protected, TooYoung: t.young, KeptUnknown: t.unknown,
 		Unmatched: t.unmatched, Foreign: t.foreign, DeadDirectories: t.directories, ByReason: make(map[string]filelist.Count)}

@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+)
+
+// NewID returns the id of a plan made at an instant: sortable by time, unique,
+// and fit for a file name on every system.
+func NewID(now time.Time) string {
+	return now.UTC().Format("20060102T150405Z") + "-" + strings.ToLower(rand.Text()[:10])
+}
+
+// Write writes a plan: h with the rows, which come in byte order of their
+// paths. h.Totals must be those of the rows; h.Digest is ignored.
+//
+// Errors: those of rows and w; Internal if the totals aren't those of the rows.
+func Write(ctx context.Context, w io.Writer, h filelist.Head, rows iter.Seq2[lake.Verdict, error]) error {
+	internal := func(err error) error {
+		if _, ok := errors.AsType[*lake.Error](err); ok {
+			return err
+		}
+		return &lake.Error{Op: "write plan", Table: h.Table, Kind: lake.Internal, Err: err}
+	}
+	list := filelist.NewWriter(w, filelist.Options{})
+	var sum sums
+	for v, err := range rows {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = sum.add(&v)
+		}
+		if err == nil {
+			err = list.Append(v)
+		}
+		if err != nil {
+			return internal(err)
+		}
+	}
+	if err := sum.match(&h.Totals); err != nil {
+		return internal(err)
+	}
+	h.Schema, h.Digest = Schema, ""
+	text, err := json.Marshal(h)
+	if err == nil {
+		_, err = list.Close(map[string]string{filelist.HeadKey: string(text)})
+	}
+	if err != nil {
+		return internal(err)
+	}
+	return nil
+}
+
+// Create writes a plan to a file, whole or not at all, and opens it. A file
+// that is there already is replaced.
+func Create(ctx context.Context, path string, h filelist.Head, rows iter.Seq2[lake.Verdict, error]) (*Plan, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".lakesweep-plan-*")
+	if err != nil {
+		return nil, fileError(path, err)
+	}
+	err = Write(ctx, f, h, rows)
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return nil, fileError(path, errors.Join(err, os.Remove(f.Name())))
+	}
+	return Open(ctx, path)
+}
+
+// CreateTemp is Create for a plan that is carried out at once: its file lies in
+// dir ("" for the system's) and goes with Close.
+func CreateTemp(ctx context.Context, dir string, h filelist.Head, rows iter.Seq2[lake.Verdict, error]) (*Plan, error) {
+	f, err := os.CreateTemp(dir, "lakesweep-plan-*")
+	if err != nil {
+		return nil, fileError(dir, err)
+	}
+	drop := func() error { return errors.Join(f.Close(), os.Remove(f.Name())) }
+	err = Write(ctx, f, h, rows)
+	if err == nil {
+		var p *Plan
+		if p, err = read(ctx, f); err == nil {
+			p.close = drop
+			return p, nil
+		}
+	}
+	return nil, errors.Join(err, drop())
+}
+
+func fileError(path string, err error) error {
+	if _, ok := errors.AsType[*lake.Error](err); ok {
+		return err
+	}
+	return &lake.Error{Op: "write plan " + path, Kind: lake.Invalid, Err: err, Hint: "Name a place that can be written to with --out."}
+}
