@@ -3,10 +3,12 @@ package local
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 
 	"github.com/lakesweep/lakesweep/store"
@@ -23,10 +25,24 @@ const (
 	direntName = 19
 )
 
-// openDir opens a directory for reading its names. A symlink in its place is
-// no directory.
+// openDir opens a directory for reading its names. os.Root would follow
+// symlinks that stay inside; here no component may be one.
 func openDir(root *os.Root, path string) (*os.File, error) {
-	return root.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	dir, err := root.Open(".")
+	if err != nil || path == "." {
+		return dir, err
+	}
+	for c := range strings.SplitSeq(path, "/") {
+		fd, err := unix.Openat(int(dir.Fd()), c, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		for err == unix.EINTR {
+			fd, err = unix.Openat(int(dir.Fd()), c, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		}
+		if err = errors.Join(err, dir.Close()); err != nil {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		}
+		dir = os.NewFile(uintptr(fd), path)
+	}
+	return dir, nil
 }
 
 // read returns up to limit entries, and io.EOF with the last of them.

@@ -8,19 +8,25 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/lakesweep/lakesweep/store"
 )
 
-// openDir opens a directory for reading its names. A symlink in its place is
-// no directory.
+// openDir opens a directory for reading its names. os.Root would follow
+// symlinks that stay inside; here no component may be one.
 func openDir(root *os.Root, path string) (*os.File, error) {
-	fi, err := root.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !fi.IsDir() {
-		return nil, fmt.Errorf("no directory: %w", fs.ErrNotExist)
+	for i := 0; i <= len(path); i++ {
+		if i < len(path) && path[i] != filepath.Separator {
+			continue
+		}
+		fi, err := root.Lstat(path[:i])
+		if err != nil {
+			return nil, err
+		}
+		if !fi.IsDir() {
+			return nil, fmt.Errorf("no directory: %w", fs.ErrNotExist)
+		}
 	}
 	return root.Open(path)
 }
