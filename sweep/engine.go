@@ -1,0 +1,27 @@
+package sweep
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// Engine runs the stations. Its fields are set once, before the first call.
+// Safe for concurrent use.
+type Engine struct {
+	Stores   store.Opener     // one for each class of store
+	Now      func() time.Time // our clock; the store's is compared with it
+	Observe  lake.Observer    // progress; may be nil
+	Log      *slog.Logger     // warnings and, at debug level, decisions
+	StateDir string           // where journals of one-shot runs lie
+	Tool     string           // "lakesweep v1.2.3", for plan heads and log entries
+	Getwd    func() (string, error)
+}
+
+// maxSkew is how far our clock and the store's may lie apart (law L7).
+const maxSkew = 5 * time.Minute
+
+// minInventorySample is how many of a plan's live files an evidence list names.
+const evidenceSample = 100
