@@ -14,6 +14,7 @@ type ProtectRequest struct {
 	KeepVersions []int64             // all that these versions need is kept
 	Partitions   bool                // collect partition values and directories, for WHERE
 	CaseFold     bool                // also protect lake.Key.Fold of every key
+	Keep         []lake.Key          // keys that somebody else needs, such as a shallow clone
 	Expect       func(lake.Key) bool // which live files a complete listing must show; nil: all
 }
 

@@ -75,6 +75,8 @@ type Metadata struct {
 	ID               string
 	Name             string
 	PartitionColumns []Column
+	DataColumns      []string // the other top-level columns, logical names, for messages
+	Clustered        bool     // the clustering feature and its domain metadata are there
 	Configuration    map[string]string
 }
 
