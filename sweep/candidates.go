@@ -1,0 +1,131 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/lakesweep/lakesweep/antijoin"
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/predicate"
+	"github.com/lakesweep/lakesweep/listing"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/delta"
+)
+
+// join returns the anti-join of run, ready for candidates.
+func (e *Engine) join(run *deltaRun) *antijoin.Join {
+	traits := run.reader.Traits()
+	o := antijoin.Options{
+		Protected: run.protected.Set,
+		Cutoff:    run.cutoff,
+		Hidden:    func(k lake.Key) bool { return !run.rules.Visible(k) },
+		Reason:    run.reason(),
+		Stat:      run.reader.Stat,
+		CaseFolds: traits.CaseFolds,
+		Grain:     traits.ClockGrain,
+		Memory:    run.req.Tuning.Memory / 4,
+		Observe:   e.Observe,
+	}
+	if run.where != nil {
+		o.Match, o.DirMatch = run.where.match(run.protected), run.where.dirMatches
+	}
+	return antijoin.New(o)
+}
+
+// reason says why an unprotected old object is dead.
+func (run *deltaRun) reason() func(lake.Key) antijoin.Removal {
+	schema := partitionSchema(run.meta)
+	return func(k lake.Key) antijoin.Removal {
+		if r, ok := run.protected.Removed(k); ok {
+			removal := antijoin.Removal{Reason: r.Reason, Time: r.Time}
+			if len(r.Partitions) == 1 {
+				removal.Partition = r.Partitions[0]
+			}
+			return removal
+		}
+		values, _ := predicate.FromPath(k, schema)
+		return antijoin.Removal{Reason: lake.Orphan, Partition: values}
+	}
+}
+
+// list feeds the table's objects to j, whole or as far as WHERE needs them.
+func (e *Engine) list(ctx context.Context, run *deltaRun, j *antijoin.Join) (listing.Stats, error) {
+	o := listing.Options{
+		Workers:  run.req.Tuning.Workers,
+		Expected: run.protected.Set.Len(),
+		Observer: e.Observe,
+		Enter:    run.enter(j),
+	}
+	for _, k := range run.protected.Seeds {
+		o.Seeds = append(o.Seeds, string(k))
+	}
+	return listing.Walk(ctx, run.reader, o, func(batch []store.Info) error { return j.Batch(ctx, batch) })
+}
+
+// enter decides about each directory where the store lists directories: what
+// is hidden, foreign or out of WHERE's reach isn't entered.
+func (run *deltaRun) enter(j *antijoin.Join) func(context.Context, string, []store.Info) (listing.Decision, error) {
+	needs := run.needsDir()
+	descend := func(dir string) bool {
+		k := lake.Listed(dir)
+		return run.rules.Visible(k) && needs(k)
+	}
+	return func(ctx context.Context, dir string, entries []store.Info) (listing.Decision, error) {
+		if dir != "" {
+			foreign, err := run.foreign(ctx, dir, entries)
+			if err != nil {
+				return listing.Decision{}, err
+			}
+			if foreign {
+				j.Foreign(lake.Listed(dir))
+				return listing.Decision{Drop: true}, nil
+			}
+		}
+		j.Directory(dir, entries)
+		return listing.Decision{Descend: descend}, nil
+	}
+}
+
+// foreign reports whether dir, below the root, is the root of another table.
+func (run *deltaRun) foreign(ctx context.Context, dir string, entries []store.Info) (bool, error) {
+	var marks []string
+	metadata := false
+	for i := range entries {
+		name := entries[i].Name[len(dir)+1:]
+		if c := name[0]; c == '_' || c == '.' {
+			marks = append(marks, name)
+		}
+		metadata = metadata || name == "metadata" && entries[i].Kind == store.Dir
+	}
+	if delta.Foreign(marks) {
+		return true, nil
+	}
+	if !metadata {
+		return false, nil
+	}
+	names, err := childNames(ctx, run.reader, dir+"/metadata/")
+	return delta.IcebergMetadata(names), err
+}
+
+// childNames lists the names in one directory; none if it is gone.
+func childNames(ctx context.Context, r store.Reader, prefix string) (names []string, err error) {
+	req := store.PageRequest{Prefix: prefix, Dirs: true}
+	for {
+		page, err := r.List(ctx, req)
+		if errors.Is(err, fs.ErrNotExist) {
+			return names, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range page.Entries {
+			names = append(names, strings.TrimPrefix(entry.Name, prefix))
+		}
+		if page.Next == "" {
+			return names, nil
+		}
+		req.Token = page.Next
+	}
+}

@@ -1,0 +1,189 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/predicate"
+	"github.com/lakesweep/lakesweep/table/delta"
+)
+
+// deltaRun is one planning run over a Delta table: what the log says, before
+// anything is listed.
+type deltaRun struct {
+	*place
+	req       PlanRequest
+	table     *delta.Table
+	meta      delta.Metadata
+	rules     delta.Rules
+	retain    time.Duration // asked for
+	property  time.Duration // the table's own
+	cutoff    time.Time
+	mode      string
+	why       string // of the mode
+	where     *filter // nil without WHERE
+	watermark delta.Watermark
+	protected *delta.Protection
+}
+
+// openDelta opens the table and settles retention, mode and predicate: all
+// that can be refused before the data is touched.
+func (e *Engine) openDelta(ctx context.Context, p *place, req PlanRequest) (*deltaRun, error) {
+	t, err := e.deltaTable(ctx, p, req.Tuning)
+	if err != nil {
+		return nil, err
+	}
+	run := &deltaRun{place: p, req: req, table: t, meta: t.Metadata(), rules: t.Rules()}
+	if err := run.settleCutoff(); err != nil {
+		return nil, err
+	}
+	if err := run.settleMode(ctx); err != nil {
+		return nil, err
+	}
+	if req.Where != "" {
+		if run.where, err = compileFilter(req, run.meta, p.now); err != nil {
+			return nil, err
+		}
+	}
+	young, err := t.YoungIcebergMetadata(ctx, run.cutoff)
+	if err != nil {
+		return nil, err
+	}
+	run.rules.HideRootMetadata = run.rules.HideRootMetadata || young
+	return run, nil
+}
+
+// deltaTable opens the log at p.
+func (e *Engine) deltaTable(ctx context.Context, p *place, tuning Tuning) (*delta.Table, error) {
+	now := p.now
+	return delta.Open(ctx, p.reader, p.root, delta.Options{
+		Now: func() time.Time { return now }, Aliases: p.aliases, Workers: tuning.Workers, Observer: e.Observe,
+	})
+}
+
+func (run *deltaRun) settleCutoff() (err error) {
+	if run.property, err = run.table.Retention(); err != nil {
+		return err
+	}
+	switch req := run.req; {
+	case !req.Cutoff.IsZero() && req.Retain != nil:
+		return invalid(run.given, "--cutoff and --retain exclude each other", "Give one of them.")
+	case !req.Cutoff.IsZero():
+		run.cutoff, run.retain = req.Cutoff.UTC(), run.now.Sub(req.Cutoff)
+	case req.Retain != nil:
+		if *req.Retain < 0 {
+			return invalid(run.given, "a negative retention", "Write --retain 168h or more.")
+		}
+		run.retain = *req.Retain
+		run.cutoff = run.now.Add(-run.retain)
+	default:
+		run.retain = run.property
+		run.cutoff = run.now.Add(-run.retain)
+	}
+	return nil
+}
+
+// settleMode chooses between full and lite (design/product.md, "Modes").
+func (run *deltaRun) settleMode(ctx context.Context) (err error) {
+	if run.watermark, err = run.table.ReadWatermark(ctx); err != nil {
+		return err
+	}
+	inventory := run.req.Inventory.Source != ""
+	switch run.req.Mode {
+	case "full":
+		run.mode, run.why = "full", "asked for"
+		return nil
+	case "lite":
+		if inventory {
+			return invalid(run.given, "lite mode reads no inventory", "Leave out --mode lite or --inventory.")
+		}
+		run.mode, run.why = "lite", "asked for"
+		_, err = run.table.LiteRange(run.liteRequest())
+		return err
+	case "", "auto":
+	default:
+		return invalid(run.given, fmt.Sprintf("unknown mode %q", run.req.Mode), "Write --mode auto, full or lite.")
+	}
+	run.mode = "full"
+	every := run.req.FullEvery
+	if every == 0 {
+		every = 7 * 24 * time.Hour
+	}
+	switch last := run.watermark.LastFull; {
+	case inventory:
+		run.why = "an inventory was given"
+	case last.IsZero():
+		run.why = "no full run is on record"
+	case run.now.Sub(last) > every:
+		run.why = fmt.Sprintf("the last full run ended %s ago", run.now.Sub(last).Round(time.Minute))
+	default:
+		_, err := run.table.LiteRange(run.liteRequest())
+		var refused *lake.Error
+		switch {
+		case err == nil:
+			run.mode, run.why = "lite", fmt.Sprintf("a full run ended %s ago", run.now.Sub(last).Round(time.Minute))
+		case errors.As(err, &refused) && refused.Kind == lake.Refused:
+			run.why = "lite can't be proved: " + refused.Error()
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+func (run *deltaRun) liteRequest() delta.LiteRequest {
+	return delta.LiteRequest{Cutoff: run.cutoff, Watermark: run.watermark}
+}
+
+// protect replays the log.
+func (run *deltaRun) protect(ctx context.Context, keep []lake.Key) (err error) {
+	run.protected, err = run.table.Protect(ctx, delta.ProtectRequest{
+		Cutoff: run.cutoff, KeepVersions: run.req.KeepVersions, Partitions: run.where != nil,
+		CaseFold: run.reader.Traits().CaseFolds, Expect: run.expected(), Keep: keep,
+	})
+	return err
+}
+
+// expected says which live files a complete listing of this run must show:
+// all that are visible, and with WHERE those in directories that are listed
+// whatever the log says of them.
+func (run *deltaRun) expected() func(lake.Key) bool {
+	if run.where == nil {
+		return run.rules.Visible
+	}
+	lists := run.where.mayMatchDir()
+	return func(k lake.Key) bool { return run.rules.Visible(k) && lists(k.Dir()) }
+}
+
+func invalid(table, what, hint string) error {
+	return &lake.Error{Op: "plan", Table: table, Kind: lake.Invalid, Err: errors.New(what), Hint: hint}
+}
+
+// compileFilter compiles WHERE against the table's schema.
+func compileFilter(req PlanRequest, m delta.Metadata, now time.Time) (*filter, error) {
+	schema := partitionSchema(m)
+	p, err := predicate.Compile(req.Where, schema, predicate.Options{Now: now, Zone: req.TimeZone})
+	if err != nil {
+		return nil, err
+	}
+	return &filter{predicate: p, schema: schema}, nil
+}
+
+func partitionSchema(m delta.Metadata) predicate.Schema {
+	schema := predicate.Schema{Other: m.DataColumns, Clustered: m.Clustered}
+	for _, c := range m.PartitionColumns {
+		schema.Partition = append(schema.Partition, predicate.Column{Name: c.Name, Physical: c.Physical, Type: c.Type})
+	}
+	return schema
+}
+
+// needsDir reports which directories this run has to list.
+func (run *deltaRun) needsDir() func(lake.Key) bool {
+	if run.where == nil {
+		return func(lake.Key) bool { return true }
+	}
+	return run.where.needs(run.protected.Partitions)
+}

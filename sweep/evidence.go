@@ -1,0 +1,117 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+)
+
+// mostStats bounds how many unseen live files are looked for one by one: with
+// more than that unseen, the guards refuse anyway.
+const mostStats = 10_000
+
+// evidence gathers what the guards judge, once candidates are joined.
+func (run *deltaRun) evidence(ctx context.Context, enclosed string, foreign []string) (filelist.Evidence, error) {
+	p := run.protected
+	ev := filelist.Evidence{
+		LiveFiles: p.LiveFiles, LiveBytes: p.LiveBytes,
+		Retain: run.retain, RetainTable: run.property,
+		ClockSkew: run.skew, Foreign: foreign, EnclosedBy: enclosed,
+		HistoryGap: p.HistoryGap,
+		Versioned:  run.status.Versioned, SoftDelete: run.status.SoftDelete,
+		Outside:  p.OutsideFiles,
+		Warnings: append(run.table.Warnings(), p.Warnings...),
+	}
+	if run.status.Note != "" {
+		ev.Warnings = append(ev.Warnings, run.status.Note)
+	}
+	if run.mode == "lite" {
+		return ev, nil
+	}
+	ev.Listed = true
+	ev.LiveExpected, ev.LiveSeen = p.Set.Expected()
+	if ev.LiveExpected > ev.LiveSeen {
+		if err := run.nameUnseen(ctx, &ev); err != nil {
+			return ev, err
+		}
+	}
+	return ev, nil
+}
+
+// nameUnseen replays the live files once more to name those that the listing
+// didn't show, and asks the store for each.
+func (run *deltaRun) nameUnseen(ctx context.Context, ev *filelist.Evidence) error {
+	expected, below := run.expected(), foreignKeys(ev.Foreign)
+	var mu sync.Mutex
+	group, gctx := errgroup.WithContext(ctx)
+	group.SetLimit(32)
+	stats := 0
+	ask := func(k lake.Key) {
+		switch {
+		case k == "" || !expected(k) || run.protected.Set.Seen(k):
+			return
+		case below(k):
+			// Skipped on purpose together with the foreign table around it.
+			mu.Lock()
+			ev.LiveSeen++
+			mu.Unlock()
+			return
+		}
+		if stats++; stats > mostStats {
+			return
+		}
+		group.Go(func() error {
+			_, err := run.reader.Stat(gctx, string(k))
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				ev.MissingCount++
+				ev.LiveMissing = sample(ev.LiveMissing, k)
+			case err != nil:
+				return err
+			default:
+				ev.LiveUnseen = sample(ev.LiveUnseen, k)
+			}
+			return nil
+		})
+	}
+	for f, err := range run.table.LiveFiles(ctx) {
+		if err != nil {
+			return errors.Join(err, group.Wait())
+		}
+		ask(f.Key)
+		ask(f.DV)
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	ev.MissingCount += int64(max(stats-mostStats, 0))
+	return nil
+}
+
+// sample keeps the first names for the report.
+func sample(names []string, k lake.Key) []string {
+	if len(names) >= evidenceSample {
+		return names
+	}
+	return append(names, string(k))
+}
+
+// foreignKeys returns a test for keys below one of the foreign roots.
+func foreignKeys(roots []string) func(lake.Key) bool {
+	return func(k lake.Key) bool {
+		for _, root := range roots {
+			if k.Below(lake.Key(root)) {
+				return true
+			}
+		}
+		return false
+	}
+}

@@ -1,0 +1,137 @@
+package sweep
+
+import (
+	"sync"
+
+	"github.com/lakesweep/lakesweep/antijoin"
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/predicate"
+	"github.com/lakesweep/lakesweep/table/delta"
+)
+
+// filter narrows candidates to the partitions that WHERE names. It never
+// touches the protected set. Safe for concurrent use.
+//
+// Source: spec/delta-vacuum.md 6.3.
+type filter struct {
+	predicate *predicate.Predicate
+	schema    predicate.Schema
+}
+
+// match judges a key that nothing protects: by the log's values where the log
+// knows it, by its directories otherwise.
+func (f *filter) match(p *delta.Protection) func(lake.Key) antijoin.Match {
+	byDir := memo(func(dir lake.Key) antijoin.Match {
+		values, ok := predicate.FromPath(dir+"/x", f.schema)
+		if !ok {
+			return antijoin.Unknown
+		}
+		return tri(f.predicate.Match(values))
+	})
+	return func(k lake.Key) antijoin.Match {
+		if r, ok := p.Removed(k); ok {
+			return f.matchAll(r.Partitions)
+		}
+		return byDir(k.Dir())
+	}
+}
+
+// matchAll asks that a path seen with several values matches with all of them.
+func (f *filter) matchAll(all []lake.Partition) antijoin.Match {
+	if len(all) == 0 {
+		return antijoin.Unknown
+	}
+	m := antijoin.True
+	for _, values := range all {
+		if values == nil {
+			return antijoin.Unknown
+		}
+		switch tri(f.predicate.Match(values)) {
+		case antijoin.Unknown:
+			return antijoin.Unknown
+		case antijoin.False:
+			m = antijoin.False
+		}
+	}
+	return m
+}
+
+// NULL is not a match in SQL, and as certain as FALSE.
+func tri(t predicate.Tri) antijoin.Match {
+	switch t {
+	case predicate.True:
+		return antijoin.True
+	case predicate.Unknown:
+		return antijoin.Unknown
+	}
+	return antijoin.False
+}
+
+// mayMatchDir reports whether something below a directory could match by its
+// path alone.
+func (f *filter) mayMatchDir() func(lake.Key) bool {
+	return memo(func(dir lake.Key) bool {
+		values, ok := predicate.FromDir(dir, f.schema)
+		return ok && f.predicate.MayMatch(values)
+	})
+}
+
+// needs reports whether a directory has to be listed: something in or below it
+// could match by its path, or the log places a matching file there, wherever
+// that may be.
+func (f *filter) needs(known []delta.PartitionDirs) func(lake.Key) bool {
+	if known == nil {
+		return func(lake.Key) bool { return true }
+	}
+	named := make(map[lake.Key]struct{})
+	for _, p := range known {
+		if f.predicate.Match(p.Values) != predicate.True {
+			continue
+		}
+		for _, dir := range p.Dirs {
+			for ; ; dir = dir.Dir() {
+				named[dir] = struct{}{}
+				if dir == "" {
+					break
+				}
+			}
+		}
+	}
+	may := f.mayMatchDir()
+	return func(dir lake.Key) bool {
+		if _, ok := named[dir]; ok {
+			return true
+		}
+		return may(dir)
+	}
+}
+
+// dirMatches reports whether everything below a directory matches.
+func (f *filter) dirMatches(dir lake.Key) bool {
+	values, ok := predicate.FromDir(dir, f.schema)
+	return ok && f.predicate.Match(values) == predicate.True
+}
+
+// memo remembers the answers for the directories seen last: keys come grouped
+// by directory.
+func memo[V any](f func(lake.Key) V) func(lake.Key) V {
+	const most = 4096
+	var mu sync.RWMutex
+	known := make(map[lake.Key]V)
+	return func(k lake.Key) V {
+		mu.RLock()
+		v, ok := known[k]
+		mu.RUnlock()
+		if ok {
+			return v
+		}
+		v = f(k)
+		mu.Lock()
+		defer mu.Unlock()
+		if len(known) >= most {
+			clear(known)
+		}
+		known[lake.Key(append([]byte(nil), k...))] = v
+		return v
+	}
+}
