@@ -222,3 +222,34 @@ func pathError(s string, kind Kind, err error) error {
 	return &Error{Op: "read log path", Key: Key(s), Kind: kind, Err: err,
 		Hint: "Nothing was deleted. Look at the log entry that holds this path."}
 }
+
+// Named returns every key that a path written by a person or another tool may
+// mean: relative or absolute, as it is or percent-encoded. All of them are to
+// be kept. It is empty for a path outside the root.
+func (r Root) Named(s string, also ...Root) (keys []Key) {
+	add := func(k string) {
+		if k = strings.TrimPrefix(k, "/"); k != "" && !contains(keys, Key(k)) {
+			keys = append(keys, Key(k))
+		}
+	}
+	if p, err := r.LogPath(s, also...); err == nil && !p.Outside {
+		keys = append(append(keys, p.Key), p.Protect...)
+	}
+	_, _, absolute := cutScheme(s)
+	if !absolute && !strings.HasPrefix(s, "/") {
+		add(s)
+		add(resolveSlashes(s))
+		return keys
+	}
+	place, err := parsePlace(s)
+	if err != nil {
+		return keys
+	}
+	for _, root := range append([]Root{r}, also...) {
+		if root.Contains(place) && len(place.Path) > len(root.Path) {
+			add(place.Path[len(root.Path):])
+			add(resolveSlashes(place.Path[len(root.Path):]))
+		}
+	}
+	return keys
+}

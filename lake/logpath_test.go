@@ -134,3 +134,25 @@ func TestParseRoot(t *testing.T) {
 		}
 	}
 }
+
+func TestNamedKeepsBothReadings(t *testing.T) {
+	r := root(t, "/r/my t")
+	for s, want := range map[string][]Key{
+		"a%20b":                {"a b", "a%20b"},
+		"a b|c":                {"a b|c"},
+		"100%":                 {"100%"},
+		"/r/my t/p=1/x":        {"p=1/x"},
+		"file:/r/my%20t/x%20y": {"x y", "x%20y"},
+		"/elsewhere/x":         nil,
+	} {
+		got := r.Named(s)
+		if want == nil && got != nil {
+			t.Errorf("%q: got %q, want none", s, got)
+		}
+		for _, k := range want {
+			if !contains(got, k) {
+				t.Errorf("%q: got %q, want also %q", s, got, k)
+			}
+		}
+	}
+}

@@ -21,3 +21,10 @@ type LiveFile struct {
 func (t *Table) LiveFiles(ctx context.Context) iter.Seq2[LiveFile, error] {
 	return func(yield func(LiveFile, error) bool) {}
 }
+
+// OutsidePaths yields the paths, as stored, of all data files and deletion
+// vectors outside the root that any action still in the log names, removed
+// ones included: what a clone may still need of its source.
+func (t *Table) OutsidePaths(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {}
+}
