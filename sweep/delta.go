@@ -23,7 +23,7 @@ type deltaRun struct {
 	property  time.Duration // the table's own
 	cutoff    time.Time
 	mode      string
-	why       string // of the mode
+	why       string  // of the mode
 	where     *filter // nil without WHERE
 	watermark delta.Watermark
 	protected *delta.Protection

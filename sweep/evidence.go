@@ -17,15 +17,15 @@ import (
 const mostStats = 10_000
 
 // evidence gathers what the guards judge, once candidates are joined.
-func (run *deltaRun) evidence(ctx context.Context, enclosed string, foreign []string) (filelist.Evidence, error) {
+func (run *deltaRun) evidence(ctx context.Context, enclosed string, v *verdicts) (filelist.Evidence, error) {
 	p := run.protected
 	ev := filelist.Evidence{
 		LiveFiles: p.LiveFiles, LiveBytes: p.LiveBytes,
 		Retain: run.retain, RetainTable: run.property,
-		ClockSkew: run.skew, Foreign: foreign, EnclosedBy: enclosed,
+		ClockSkew: run.skew, Foreign: v.foreign, EnclosedBy: enclosed,
 		HistoryGap: p.HistoryGap,
 		Versioned:  run.status.Versioned, SoftDelete: run.status.SoftDelete,
-		Outside:  p.OutsideFiles,
+		InventoryAge: v.inventoryAge, Outside: v.outside,
 		Warnings: append(run.table.Warnings(), p.Warnings...),
 	}
 	if run.status.Note != "" {

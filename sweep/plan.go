@@ -53,71 +53,77 @@ func (e *Engine) planDelta(ctx context.Context, p *place, req PlanRequest, out s
 	if err := run.protect(ctx, keep); err != nil {
 		return nil, err
 	}
-	h := run.head(e.Tool, p.now)
-	var dead iter.Seq2[lake.Verdict, error]
-	var foreign []string
-	if run.mode == "lite" {
-		dead, h.Totals, err = run.lite(ctx)
-	} else {
-		var join *antijoin.Join
-		join, err = e.candidates(ctx, run, &h)
-		defer func() { err = errors.Join(err, join.Close()) }()
-		if err == nil {
-			var result *antijoin.Result
-			if result, err = join.Finish(ctx); err == nil {
-				requests := h.Totals.ListRequests
-				dead, h.Totals, foreign = result.Dead(), result.Totals, result.Foreign
-				h.Totals.ListRequests = requests
-			}
+	v, err := e.verdicts(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	h := run.head(e.Tool)
+	h.Totals = v.totals
+	h.Evidence, err = run.evidence(ctx, enclosed, v)
+	if err == nil {
+		var made *plan.Plan
+		if made, err = e.write(ctx, run, h, v.rows, out, started); err == nil {
+			return made, v.close()
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	ev, err := run.evidence(ctx, enclosed, foreign)
-	if err != nil {
-		return nil, err
-	}
-	ev.InventoryAge = h.Evidence.InventoryAge
-	ev.Outside += h.Evidence.Outside
-	h.Evidence = ev
-	return e.write(ctx, req, h, dead, out, p, started)
+	return nil, errors.Join(err, v.close())
 }
 
-// candidates joins the listing or the inventory with the protected set. The
-// Join is never nil.
-func (e *Engine) candidates(ctx context.Context, run *deltaRun, h *filelist.Head) (*antijoin.Join, error) {
+// verdicts is the dead objects of a run, in byte order, with their totals.
+type verdicts struct {
+	rows         iter.Seq2[lake.Verdict, error]
+	totals       filelist.Totals
+	foreign      []string
+	inventoryAge time.Duration
+	outside      int64 // inventory rows outside the root
+	close        func() error
+}
+
+// verdicts judges the log's own candidates, or joins the listing or the
+// inventory with the protected set.
+func (e *Engine) verdicts(ctx context.Context, run *deltaRun) (*verdicts, error) {
+	if run.mode == "lite" {
+		return run.lite(ctx)
+	}
 	j := e.join(run)
+	v := &verdicts{close: j.Close}
 	stats, err := e.list(ctx, run, j)
-	h.Totals.ListRequests = stats.Requests
-	return j, err
+	if err == nil {
+		var result *antijoin.Result
+		if result, err = j.Finish(ctx); err == nil {
+			v.rows, v.totals, v.foreign = result.Dead(), result.Totals, result.Foreign
+			v.totals.ListRequests = stats.Requests
+			return v, nil
+		}
+	}
+	return nil, errors.Join(err, j.Close())
 }
 
 // write asks the guards, completes the head and writes the plan.
-func (e *Engine) write(ctx context.Context, req PlanRequest, h filelist.Head, dead iter.Seq2[lake.Verdict, error], out string, p *place, started time.Time) (*plan.Plan, error) {
-	var err error
+func (e *Engine) write(ctx context.Context, run *deltaRun, h filelist.Head, rows iter.Seq2[lake.Verdict, error], out string, started time.Time) (*plan.Plan, error) {
+	unsafe, err := run.req.Unsafe, error(nil)
 	h.Guards, err = guard.Check(h, guard.Options{
-		RetainBelow: req.Unsafe.RetainBelow, MostlyDead: req.Unsafe.MostlyDead, MissingLive: req.Unsafe.MissingLive,
-		MaxInventoryAge: req.Inventory.MaxAge,
+		RetainBelow: unsafe.RetainBelow, MostlyDead: unsafe.MostlyDead, MissingLive: unsafe.MissingLive,
+		MaxInventoryAge: run.req.Inventory.MaxAge,
 	})
 	if err != nil {
 		return nil, err
 	}
-	batch := int64(max(p.reader.Traits().DeleteBatch, 1))
+	batch := int64(max(run.reader.Traits().DeleteBatch, 1))
 	h.Totals.DeleteRequests = (h.Totals.Dead+batch-1)/batch + h.Totals.DeadDirectories
 	h.Totals.Seconds = e.Now().Sub(started).Seconds()
 	if out != "" {
-		return plan.Create(ctx, out, h, dead)
+		return plan.Create(ctx, out, h, rows)
 	}
-	return plan.CreateTemp(ctx, "", h, dead)
+	return plan.CreateTemp(ctx, "", h, rows)
 }
 
 // head is what the run knows before candidates are judged.
-func (run *deltaRun) head(tool string, now time.Time) filelist.Head {
+func (run *deltaRun) head(tool string) filelist.Head {
 	version := run.table.Version()
 	h := filelist.Head{
-		PlanID: plan.NewID(now), Tool: tool, Table: run.root.String(), Given: run.given, TableID: run.meta.ID, Format: "delta",
-		Version: &version, Created: now.UTC(), Cutoff: run.cutoff.UTC(), Mode: run.mode, ModeWhy: run.why,
+		PlanID: plan.NewID(run.now), Tool: tool, Table: run.root.String(), Given: run.given, TableID: run.meta.ID, Format: "delta",
+		Version: &version, Created: run.now.UTC(), Cutoff: run.cutoff.UTC(), Mode: run.mode, ModeWhy: run.why,
 		Source: run.req.Inventory.Source, Where: run.req.Where, State: run.table.State(),
 	}
 	if run.where != nil && run.req.TimeZone != nil {
@@ -132,41 +138,40 @@ func (run *deltaRun) head(tool string, now time.Time) filelist.Head {
 }
 
 // lite gathers the verdicts that the log alone gives, sorted.
-func (run *deltaRun) lite(ctx context.Context) (iter.Seq2[lake.Verdict, error], filelist.Totals, error) {
-	t := filelist.Totals{ByReason: map[string]filelist.Count{}}
+func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 	sorter := filelist.NewSorter("", run.req.Tuning.Memory/4)
-	var match func(lake.Key) antijoin.Match
+	v := &verdicts{totals: filelist.Totals{ByReason: map[string]filelist.Count{}}, rows: sorter.Sorted(), close: sorter.Close}
+	match := func(lake.Key) antijoin.Match { return antijoin.True }
 	if run.where != nil {
 		match = run.where.match(run.protected)
 	}
-	for v, err := range run.table.Lite(ctx, run.liteRequest(), run.protected) {
-		if err != nil {
-			return nil, t, errors.Join(err, sorter.Close())
-		}
-		t.Candidates++
-		if match != nil {
-			switch match(v.Key) {
+	for verdict, err := range run.table.Lite(ctx, run.liteRequest(), run.protected) {
+		if err == nil {
+			v.totals.Candidates++
+			switch match(verdict.Key) {
 			case antijoin.Unknown:
-				t.KeptUnknown++
-				continue
+				v.totals.KeptUnknown++
 			case antijoin.False:
-				t.Unmatched++
-				continue
+				v.totals.Unmatched++
+			case antijoin.True:
+				count(&v.totals, &verdict)
+				err = sorter.Add(verdict)
 			}
 		}
-		t.Dead++
-		count := t.ByReason[string(v.Reason)]
-		count.Objects++
-		if v.Size > 0 {
-			t.DeadBytes += v.Size
-			count.Bytes += v.Size
-		}
-		t.ByReason[string(v.Reason)] = count
-		if err := sorter.Add(v); err != nil {
-			return nil, t, errors.Join(err, sorter.Close())
+		if err != nil {
+			return nil, errors.Join(err, sorter.Close())
 		}
 	}
-	return sorter.Sorted(), t, nil
+	return v, nil
+}
+
+// count adds one dead file to the totals.
+func count(t *filelist.Totals, v *lake.Verdict) {
+	bytes := max(v.Size, 0)
+	t.Dead++
+	t.DeadBytes += bytes
+	c := t.ByReason[string(v.Reason)]
+	t.ByReason[string(v.Reason)] = filelist.Count{Objects: c.Objects + 1, Bytes: c.Bytes + bytes}
 }
 
 // detect tells the format of the table at p.
