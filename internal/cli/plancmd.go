@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/report"
+	"github.com/lakesweep/lakesweep/sweep"
+)
+
+const dryRun = "DRY RUN: nothing was deleted"
+
+func (a *app) planCommand() *cobra.Command {
+	var f planFlags
+	var out string
+	var detailed bool
+	cmd := &cobra.Command{
+		Use:   "plan TABLE...",
+		Short: "Show which files of a table are dead, and why; change nothing",
+		Long: `Plan reads a table's log and its storage, shows the objects that no retained
+version can reach and that are older than the cutoff, with the reason for each,
+and writes nothing but the plan file that --out names. A guard that refuses
+makes it exit with 4, and such a plan can't be applied.
+
+With several tables --out names a directory. They may share one --inventory,
+which is then read once. The gravest exit status wins.`,
+		Example: `  lakesweep plan ./table
+  lakesweep plan s3://bucket/events --where "day < '2026-01-01'" --out events.plan
+  lakesweep plan s3://bucket/a s3://bucket/b --inventory s3://inv/manifest.json --out plans/
+  lakesweep plan ./table -o paths -0 | xargs -0 ls -l`,
+		Args: atLeast(1, "at least one TABLE"),
+	}
+	f.bindTable(cmd.Flags())
+	f.bindSelection(cmd.Flags())
+	f.bindRetention(cmd.Flags())
+	f.bindTuning(cmd.Flags())
+	cmd.Flags().Var(newValue(&out, "FILE|DIR", verbatim), "out", "write the plan to this file (a directory for several tables)")
+	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit with 20 if the plan isn't empty")
+	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
+		reqs, err := f.requests(a, args)
+		if err != nil {
+			return err
+		}
+		return a.plan(ctx, e, reqs, planOutput{out: out, detailed: detailed, many: len(reqs) > 1})
+	})
+	return cmd
+}
+
+// planOutput is where plans go.
+type planOutput struct {
+	out      string // file or directory; "" for none
+	detailed bool
+	many     bool
+}
+
+// plan makes and prints the plan of each table. Every table is tried; the
+// first error of the gravest status is returned, the others are told.
+func (a *app) plan(ctx context.Context, e engine, reqs []sweep.PlanRequest, o planOutput) error {
+	files := map[string]bool{}
+	var last error
+	tell := func(err error) {
+		if err == nil {
+			return
+		}
+		if last != nil {
+			a.status = worst(a.status, exitStatus(ctx, last))
+			a.tell(last)
+		}
+		last = err
+	}
+	if len(reqs) > 1 && reqs[0].Inventory.Source != "" {
+		a.progress.begin(report.Plural(int64(len(reqs)), "table"))
+		i := 0
+		for p, err := range e.Plans(ctx, reqs) {
+			if err == nil {
+				err = a.planned(ctx, p, reqs[i], o, files)
+			}
+			tell(err)
+			i++
+		}
+		if i < len(reqs) && last == nil {
+			return &lake.Error{Op: "plan", Err: fmt.Errorf("%d of %d tables were planned", i, len(reqs))}
+		}
+		return last
+	}
+	for _, req := range reqs {
+		a.progress.begin(req.Table)
+		p, err := e.Plan(ctx, req)
+		if err == nil {
+			err = a.planned(ctx, p, req, o, files)
+		}
+		tell(err)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return last
+}
+
+// planned saves and prints one plan and closes it.
+func (a *app) planned(ctx context.Context, p madePlan, req sweep.PlanRequest, o planOutput, files map[string]bool) (err error) {
+	defer func() { err = errors.Join(err, p.Close()) }()
+	head := p.Head()
+	view := report.Plan{Head: head, Rows: p.Rows(), Banner: dryRun}
+	if o.out != "" {
+		file, err := planFile(o, head, files)
+		if err != nil {
+			return err
+		}
+		if err := p.Save(ctx, file); err != nil {
+			return err
+		}
+		if !view.Refused() {
+			view.Next = append(view.Next, "lakesweep apply "+shellQuote(file))
+		}
+	} else if !view.Refused() && head.Totals.Dead+head.Totals.DeadDirectories > 0 {
+		view.Next = append(view.Next, a.vacuumInstead())
+	}
+	if err := a.show(view, o.many); err != nil {
+		return err
+	}
+	if o.detailed && head.Totals.Dead+head.Totals.DeadDirectories > 0 {
+		a.status = worst(a.status, exitNotEmpty)
+	}
+	return nil
+}
+
+// show prints a plan; its error is that of the guard that refused, if one did.
+func (a *app) show(view report.Plan, many bool) error {
+	a.progress.flushed()
+	opt := report.Options{Many: many}
+	if root, err := lake.ParsePlace(view.Head.Table); err == nil {
+		opt.Prices = report.PricesOf(root.Class())
+	}
+	if err := a.printer(opt).Plan(view); err != nil {
+		return err
+	}
+	for _, g := range view.Head.Guards {
+		if g.Outcome == filelist.Warned {
+			a.log.Warn(g.Detail, "table", view.Head.Table, "guard", g.Code)
+		}
+	}
+	return refusal(view.Head)
+}
+
+// refusal is the error of the first guard that refused; nil if none did.
+func refusal(h filelist.Head) error {
+	var refused []filelist.Guard
+	for _, g := range h.Guards {
+		if g.Outcome == filelist.Refused {
+			refused = append(refused, g)
+		}
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	text := refused[0].Code + ": " + refused[0].Detail
+	for _, g := range refused[1:] {
+		text += "; " + g.Code + ": " + g.Detail
+	}
+	return &lake.Error{Op: "guard", Table: h.Table, Kind: lake.Refused, Code: refused[0].Code, Err: errors.New(text), Hint: refused[0].Fix}
+}
+
+// planFile names the file of a plan: out itself, or in out as a directory the
+// last component of the table's name, numbered if it comes again.
+func planFile(o planOutput, h filelist.Head, taken map[string]bool) (string, error) {
+	stat, err := os.Stat(o.out)
+	isDir := err == nil && stat.IsDir()
+	if !o.many && !isDir && !strings.HasSuffix(o.out, "/") {
+		return o.out, nil
+	}
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return "", invalid("Name a directory that can be written.", "--out: %w", err)
+	}
+	base := h.Table[strings.LastIndexByte(h.Table, '/')+1:]
+	file := filepath.Join(o.out, base+".plan")
+	for n := 2; taken[file]; n++ {
+		file = filepath.Join(o.out, fmt.Sprintf("%s-%d.plan", base, n))
+	}
+	taken[file] = true
+	return file, nil
+}
+
+// vacuumInstead is this command line with vacuum in place of plan.
+func (a *app) vacuumInstead() string {
+	words := []string{"lakesweep"}
+	replaced := false
+	for _, arg := range a.Args {
+		switch {
+		case !replaced && arg == "plan":
+			words, replaced = append(words, "vacuum"), true
+		case arg == "--detailed-exitcode" || strings.HasPrefix(arg, "--detailed-exitcode="):
+		default:
+			words = append(words, shellQuote(arg))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// shellQuote spells a word for a POSIX shell.
+func shellQuote(s string) string {
+	plain := strings.IndexFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./:=@%+,", r)
+	}) < 0
+	if plain && s != "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lakesweep/lakesweep/sweep"
+)
+
+// planFlags are the flags that say what a plan of a table is to be.
+type planFlags struct {
+	req        sweep.PlanRequest
+	retain     time.Duration
+	retainText *value[time.Duration]
+	protect    []string
+	maps       []sweep.Map
+	blobs      string
+	// Tables named by overrides, as on the command line.
+	retainBelow, mostlyDead, missingLive []string
+}
+
+// bindTable binds the flags that every command on a table has.
+func (f *planFlags) bindTable(fs *pflag.FlagSet) {
+	fs.Var(newValue(&f.req.Format, "FORMAT", oneOf("delta", "hudi")), "format", "format of the table: delta or hudi (default: detected)")
+	fs.Var(newValue(&f.req.Hudi.TimelineZone, "ZONE", verbatim), "timeline-zone", "Hudi: time zone of a timeline in local time")
+	fs.Var(newValue(&f.req.Hudi.Config, "FILE", verbatim), "config", "Hudi: properties file with Hudi's own keys")
+}
+
+// bindRetention binds what moves the cutoff.
+func (f *planFlags) bindRetention(fs *pflag.FlagSet) {
+	f.retainText = newValue(&f.retain, "DURATION", parseDuration)
+	fs.Var(f.retainText, "retain", "keep what was removed within this time (default: the table's property)")
+	fs.Var(newValue(&f.req.Cutoff, "TIME", parseTime), "cutoff", "the instant before which removed files die, instead of --retain")
+	fs.Var(newValues(&f.req.KeepVersions, "N", parseVersion), "keep-version", "Delta: keep all that version N needs (repeatable)")
+	fs.Var(newValues(&f.protect, "TABLE|FILE", verbatim), "protect", "keep what a shallow clone or a list of paths names (repeatable)")
+	fs.Var(newValue(&f.req.Hudi.Policy, "POLICY", oneOf("latest-commits", "latest-hours", "latest-versions")), "policy", "Hudi: latest-commits, latest-hours or latest-versions")
+	fs.Var(newValue(&f.req.Hudi.RetainCommits, "N", parseCount), "retain-commits", "Hudi: commits to keep")
+	fs.Var(newValue(&f.req.Hudi.RetainHours, "N", parseCount), "retain-hours", "Hudi: hours to keep")
+	fs.Var(newValue(&f.req.Hudi.RetainVersions, "N", parseCount), "retain-versions", "Hudi: file versions to keep")
+}
+
+// bindSelection binds what narrows the candidates and where they come from.
+func (f *planFlags) bindSelection(fs *pflag.FlagSet) {
+	fs.Var(newValue(&f.req.Where, "EXPR", verbatim), "where", "only partitions that match, such as \"year||month >= '202307'\"")
+	fs.Var(newValue(&f.req.Mode, "MODE", oneOf("auto", "full", "lite")), "mode", "Delta: auto, full (list the store) or lite (the log alone)")
+	fs.Var(newValue(&f.req.Inventory.Source, "SRC", verbatim), "inventory", "take the candidates from this list instead of listing the store")
+	fs.Var(newValue(&f.req.Inventory.Columns, "COLUMNS", parseColumns), "inventory-columns", "its columns: path=NAME,size=NAME,modified=NAME")
+}
+
+// bindTuning binds the rest of a plan's flags.
+func (f *planFlags) bindTuning(fs *pflag.FlagSet) {
+	fs.Var(newValue(&f.req.TimeZone, "ZONE", parseZone), "time-zone", "the session's time zone for --where (default: UTC)")
+	fs.Var(newValue(&f.req.FullEvery, "DURATION", parseDuration), "full-every", "Delta: auto runs full at least so often (default: 7d)")
+	f.bindInventory(fs)
+	fs.BoolVar(&f.req.Hudi.NoOtherWriters, "no-other-writers", false, "Hudi: nobody else writes, so no lock is needed")
+	fs.BoolVar(&f.req.Hudi.Orphans, "orphans", false, "Hudi: also delete leftovers of failed writes")
+	fs.Var(&value[string]{to: &f.blobs, parse: oneOf("off"), kind: "off", text: "off"}, "blobs", "Hudi: external blobs; this build leaves them alone")
+	fs.Var(newValues(&f.retainBelow, "TABLE", verbatim), "unsafe-retain-below", "allow a retention below the table's own; names the table again")
+	fs.Var(newValues(&f.mostlyDead, "TABLE", verbatim), "unsafe-mostly-dead", "allow more than half of the files to die; names the table again")
+	fs.Var(newValues(&f.missingLive, "TABLE", verbatim), "unsafe-missing-live", "go on though live files are missing; names the table again")
+}
+
+// bindInventory binds what explains an inventory.
+func (f *planFlags) bindInventory(fs *pflag.FlagSet) {
+	fs.Var(newValue(&f.req.Inventory.Taken, "TIME", parseTime), "inventory-taken", "when the scan of the inventory began, where it doesn't say")
+	fs.Var(newValue(&f.req.Inventory.MaxAge, "DURATION", parseDuration), "max-inventory-age", "refuse an older inventory")
+	fs.Var(newValues(&f.maps, "FROM=TO", parseMap), "map", "names that begin with FROM are reached at TO (repeatable)")
+}
+
+// requests returns a request for each of the tables.
+//
+// Errors: Invalid, all faults at once where they don't hide each other.
+func (f *planFlags) requests(a *app, tables []string) ([]sweep.PlanRequest, error) {
+	if f.retainText != nil && f.retainText.text != "" {
+		if !f.req.Cutoff.IsZero() {
+			return nil, invalid("Leave one of them out.", "--retain and --cutoff both say what the cutoff is")
+		}
+		f.req.Retain = &f.retain
+	}
+	for _, u := range []struct {
+		flag  string
+		named []string
+	}{{"unsafe-retain-below", f.retainBelow}, {"unsafe-mostly-dead", f.mostlyDead}, {"unsafe-missing-live", f.missingLive}} {
+		if err := checkUnsafe(u.flag, u.named, tables); err != nil {
+			return nil, err
+		}
+	}
+	reqs := make([]sweep.PlanRequest, len(tables))
+	for i, table := range tables {
+		r := f.req
+		r.Table, r.Protect, r.Inventory.Maps, r.Tuning = table, f.protect, f.maps, a.flags.tuning
+		r.Unsafe = sweep.Unsafe{RetainBelow: named(f.retainBelow, table), MostlyDead: named(f.mostlyDead, table), MissingLive: named(f.missingLive, table)}
+		reqs[i] = r
+	}
+	return reqs, nil
+}
+
+// named returns table if it is among names, else "".
+func named(names []string, table string) string {
+	if slices.Contains(names, table) {
+		return table
+	}
+	return ""
+}
+
+// applyFlags are the flags that say how a plan is carried out.
+type applyFlags struct {
+	req sweep.ApplyRequest
+	yes bool
+}
+
+func (f *applyFlags) bind(fs *pflag.FlagSet) {
+	fs.BoolVarP(&f.yes, "yes", "y", false, "delete without asking")
+	fs.Var(newValue(&f.req.MaxDelete, "N", parseVersion), "max-delete", "stop after so many objects (exit 6)")
+	fs.Var(newValue(&f.req.MaxBytes, "SIZE", parseSize), "max-bytes", "stop after so many bytes (exit 6)")
+	fs.Var(newValue(&f.req.MaxDuration, "DURATION", parseDuration), "max-duration", "stop after so long (exit 6)")
+	fs.Var(newValue(&f.req.Quarantine, "PREFIX", verbatim), "quarantine", "move there instead of deleting; lies outside every table")
+	fs.Var(newValue(&f.req.Journal, "URI", verbatim), "journal", "where the journal is written (default: beside the plan file, or in the state directory)")
+	fs.Var(newValue(&f.req.CommitLog, "WHEN", oneOf("auto", "on", "off")), "commit-log", "Delta: write VACUUM START and END commits: auto, on or off")
+	fs.Var(newValue(&f.req.AllVersions, "TABLE", verbatim), "all-versions", "delete old versions of a versioned bucket too; names the table again")
+}

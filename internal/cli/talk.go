@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"sync"
+)
+
+// talk is standard error shared by the log, the progress and prompts: it wipes
+// the bar off the terminal before a line of theirs. Safe for concurrent use.
+type talk struct {
+	mu   sync.Mutex
+	w    io.Writer
+	bars int // lines of the bar on the terminal
+}
+
+// Write writes lines.
+func (t *talk) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wipe()
+	return t.w.Write(p)
+}
+
+// draw replaces the bar. Nobody can be told when standard error is gone.
+func (t *talk) draw(lines []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wipe()
+	var b bytes.Buffer
+	for _, l := range lines {
+		b.WriteString(l + "\n")
+	}
+	_, _ = t.w.Write(b.Bytes())
+	t.bars = len(lines)
+}
+
+// keep leaves the bar as it stands.
+func (t *talk) keep() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bars = 0
+}
+
+func (t *talk) wipe() {
+	for ; t.bars > 0; t.bars-- {
+		_, _ = io.WriteString(t.w, "\x1b[1A\x1b[2K") // up one line, clear it
+	}
+}
