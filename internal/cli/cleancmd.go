@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/report"
 	"github.com/lakesweep/lakesweep/sweep"
 )
@@ -34,7 +35,7 @@ What happens is written to a journal; the same command again goes on from it.`,
 		if err := a.mayAsk(f.yes); err != nil {
 			return err
 		}
-		p, err := e.OpenPlan(ctx, args[0])
+		p, err := plan.Open(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -99,7 +100,7 @@ func (a *app) vacuum(ctx context.Context, e engine, req sweep.PlanRequest, af ap
 		return err
 	}
 	a.progress.begin(req.Table)
-	p, err := e.Plan(ctx, req)
+	p, err := e.Plan(ctx, req, "")
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (a *app) vacuum(ctx context.Context, e engine, req sweep.PlanRequest, af ap
 }
 
 // carryOut asks where that is needed and applies a plan.
-func (a *app) carryOut(ctx context.Context, e engine, p madePlan, f applyFlags) error {
+func (a *app) carryOut(ctx context.Context, e engine, p *plan.Plan, f applyFlags) error {
 	head := p.Head()
 	if !f.yes {
 		what := report.Plural(head.Totals.Dead, "file") + ", " + report.Bytes(head.Totals.DeadBytes)

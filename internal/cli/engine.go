@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
-	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/sweep"
 	"github.com/lakesweep/lakesweep/table"
 )
@@ -31,22 +31,12 @@ type engine interface {
 }
 
 type planner interface {
-	Plan(ctx context.Context, req sweep.PlanRequest) (madePlan, error)
-	// Plans plans tables that share one inventory, which is read once. The plans come in the order of the requests, each with an error of its own.
-	Plans(ctx context.Context, reqs []sweep.PlanRequest) iter.Seq2[madePlan, error]
-	OpenPlan(ctx context.Context, file string) (madePlan, error)
-}
-
-// madePlan is a plan, made or read.
-type madePlan interface {
-	Head() filelist.Head
-	Rows() iter.Seq2[lake.Verdict, error]
-	Save(ctx context.Context, file string) error
-	Close() error
+	// Plan plans one table; out is the file to write the plan to, "" for one that goes with its Close.
+	Plan(ctx context.Context, req sweep.PlanRequest, out string) (*plan.Plan, error)
 }
 
 type cleaner interface {
-	Apply(ctx context.Context, p madePlan, req sweep.ApplyRequest, emit func(sweep.Outcome)) (sweep.Result, error)
+	Apply(ctx context.Context, p *plan.Plan, req sweep.ApplyRequest, emit func(sweep.Outcome)) (sweep.Result, error)
 	Restore(ctx context.Context, req sweep.UndoRequest, emit func(sweep.Outcome)) (sweep.Result, error)
 	Purge(ctx context.Context, req sweep.UndoRequest, emit func(sweep.Outcome)) (sweep.Result, error)
 }

@@ -62,42 +62,24 @@ type planOutput struct {
 }
 
 // plan makes and prints the plan of each table. Every table is tried; the
-// first error of the gravest status is returned, the others are told.
+// last error is returned, those before it are told.
 func (a *app) plan(ctx context.Context, e engine, reqs []sweep.PlanRequest, o planOutput) error {
-	files := map[string]bool{}
+	taken := map[string]bool{}
 	var last error
-	tell := func(err error) {
+	for _, req := range reqs {
+		a.progress.begin(req.Table)
+		file, err := planFile(o, req.Table, taken)
 		if err == nil {
-			return
+			err = a.planOne(ctx, e, req, file, o)
+		}
+		if err == nil {
+			continue
 		}
 		if last != nil {
 			a.status = worst(a.status, exitStatus(ctx, last))
 			a.tell(last)
 		}
 		last = err
-	}
-	if len(reqs) > 1 && reqs[0].Inventory.Source != "" {
-		a.progress.begin(report.Plural(int64(len(reqs)), "table"))
-		i := 0
-		for p, err := range e.Plans(ctx, reqs) {
-			if err == nil {
-				err = a.planned(ctx, p, reqs[i], o, files)
-			}
-			tell(err)
-			i++
-		}
-		if i < len(reqs) && last == nil {
-			return &lake.Error{Op: "plan", Err: fmt.Errorf("%d of %d tables were planned", i, len(reqs))}
-		}
-		return last
-	}
-	for _, req := range reqs {
-		a.progress.begin(req.Table)
-		p, err := e.Plan(ctx, req)
-		if err == nil {
-			err = a.planned(ctx, p, req, o, files)
-		}
-		tell(err)
 		if ctx.Err() != nil {
 			break
 		}
@@ -105,29 +87,27 @@ func (a *app) plan(ctx context.Context, e engine, reqs []sweep.PlanRequest, o pl
 	return last
 }
 
-// planned saves and prints one plan and closes it.
-func (a *app) planned(ctx context.Context, p madePlan, req sweep.PlanRequest, o planOutput, files map[string]bool) (err error) {
+// planOne plans one table, prints the plan and closes it.
+func (a *app) planOne(ctx context.Context, e engine, req sweep.PlanRequest, file string, o planOutput) (err error) {
+	p, err := e.Plan(ctx, req, file)
+	if err != nil {
+		return err
+	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	head := p.Head()
 	view := report.Plan{Head: head, Rows: p.Rows(), Banner: dryRun}
-	if o.out != "" {
-		file, err := planFile(o, head, files)
-		if err != nil {
-			return err
-		}
-		if err := p.Save(ctx, file); err != nil {
-			return err
-		}
-		if !view.Refused() {
-			view.Next = append(view.Next, "lakesweep apply "+shellQuote(file))
-		}
-	} else if !view.Refused() && head.Totals.Dead+head.Totals.DeadDirectories > 0 {
-		view.Next = append(view.Next, a.vacuumInstead())
+	some := head.Totals.Dead+head.Totals.DeadDirectories > 0
+	switch {
+	case view.Refused() || !some:
+	case file != "":
+		view.Next = []string{"lakesweep apply " + shellQuote(file)}
+	default:
+		view.Next = []string{a.vacuumInstead()}
 	}
 	if err := a.show(view, o.many); err != nil {
 		return err
 	}
-	if o.detailed && head.Totals.Dead+head.Totals.DeadDirectories > 0 {
+	if o.detailed && some {
 		a.status = worst(a.status, exitNotEmpty)
 	}
 	return nil
@@ -169,9 +149,12 @@ func refusal(h filelist.Head) error {
 	return &lake.Error{Op: "guard", Table: h.Table, Kind: lake.Refused, Code: refused[0].Code, Err: errors.New(text), Hint: refused[0].Fix}
 }
 
-// planFile names the file of a plan: out itself, or in out as a directory the
-// last component of the table's name, numbered if it comes again.
-func planFile(o planOutput, h filelist.Head, taken map[string]bool) (string, error) {
+// planFile names the file of a table's plan: out itself, or in out as a directory
+// the last component of the table's name, numbered if it comes again.
+func planFile(o planOutput, table string, taken map[string]bool) (string, error) {
+	if o.out == "" {
+		return "", nil
+	}
 	stat, err := os.Stat(o.out)
 	isDir := err == nil && stat.IsDir()
 	if !o.many && !isDir && !strings.HasSuffix(o.out, "/") {
@@ -180,7 +163,8 @@ func planFile(o planOutput, h filelist.Head, taken map[string]bool) (string, err
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return "", invalid("Name a directory that can be written.", "--out: %w", err)
 	}
-	base := h.Table[strings.LastIndexByte(h.Table, '/')+1:]
+	base := strings.TrimRight(table, "/")
+	base = base[strings.LastIndexByte(base, '/')+1:]
 	file := filepath.Join(o.out, base+".plan")
 	for n := 2; taken[file]; n++ {
 		file = filepath.Join(o.out, fmt.Sprintf("%s-%d.plan", base, n))

@@ -1,0 +1,31 @@
+// Lakesweep deletes the files that lake tables no longer need, and only those.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/lakesweep/lakesweep/internal/cli"
+)
+
+func main() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		s := <-signals
+		signal.Stop(signals) // a second one ends the process at once
+		cancel(cli.Interrupt(s))
+	}()
+	os.Exit(cli.Main(ctx, cli.Process{
+		Args:   os.Args[1:],
+		Env:    os.Environ(),
+		Stdin:  os.Stdin,
+		Stdout: os.Stdout,
+		Stderr: os.Stderr,
+		Now:    time.Now,
+	}))
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"os"
+	"sync"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/plan"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/store/local"
+	"github.com/lakesweep/lakesweep/sweep"
+	"github.com/lakesweep/lakesweep/table"
+)
+
+// newEngine makes the engine of a run. Each store is one line here.
+func newEngine(s session) engine {
+	pacers := pacers{opt: store.PaceOptions{ListRate: s.tuning.ListRate, DeleteRate: s.tuning.DeleteRate}}
+	return sweeper{&sweep.Engine{
+		Stores: store.Registry{
+			Classes: map[string]store.OpenFunc{
+				"file": local.Open,
+			},
+			Wrap: func(root lake.Root, st store.Store) store.Store {
+				return store.Retry(pacers.of(root).Pace(store.Trace(st, s.log)), store.RetryOptions{})
+			},
+		},
+		Now: s.now, Observe: s.observe, Log: s.log, StateDir: s.stateDir, Tool: s.tool, Getwd: os.Getwd,
+	}}
+}
+
+// pacers holds one pace a bucket, whichever of its tables is worked on. Safe
+// for concurrent use.
+type pacers struct {
+	opt store.PaceOptions
+	mu  sync.Mutex
+	all map[string]*store.Pacer
+}
+
+func (p *pacers) of(root lake.Root) *store.Pacer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	bucket := root.Class() + "://" + root.Authority
+	if p.all == nil {
+		p.all = map[string]*store.Pacer{}
+	}
+	if p.all[bucket] == nil {
+		p.all[bucket] = store.NewPacer(p.opt)
+	}
+	return p.all[bucket]
+}
+
+// sweeper adapts the engine.
+type sweeper struct{ *sweep.Engine }
+
+func missing(what string) error {
+	return &lake.Error{Op: what, Kind: lake.Unsupported, Err: errors.New("this build can't do it")}
+}
+
+func (s sweeper) Apply(context.Context, *plan.Plan, sweep.ApplyRequest, func(sweep.Outcome)) (sweep.Result, error) {
+	return sweep.Result{}, missing("apply")
+}
+func (s sweeper) Restore(context.Context, sweep.UndoRequest, func(sweep.Outcome)) (sweep.Result, error) {
+	return sweep.Result{}, missing("restore")
+}
+func (s sweeper) Purge(context.Context, sweep.UndoRequest, func(sweep.Outcome)) (sweep.Result, error) {
+	return sweep.Result{}, missing("purge")
+}
+func (s sweeper) Explain(context.Context, sweep.PlanRequest, []string) ([]table.Explanation, error) {
+	return nil, missing("explain")
+}
+func (s sweeper) Verify(context.Context, sweep.PlanRequest) iter.Seq2[table.Finding, error] {
+	return func(yield func(table.Finding, error) bool) { yield(table.Finding{}, missing("verify")) }
+}
+func (s sweeper) Usage(context.Context, sweep.PlanRequest) iter.Seq2[table.Usage, error] {
+	return func(yield func(table.Usage, error) bool) { yield(table.Usage{}, missing("usage")) }
+}
+func (s sweeper) Inspect(context.Context, sweep.PlanRequest) (table.Info, error) {
+	return table.Info{}, missing("inspect")
+}
+func (s sweeper) Doctor(context.Context, sweep.PlanRequest) (sweep.Diagnosis, error) {
+	return sweep.Diagnosis{}, missing("doctor")
+}
+func (s sweeper) MakeInventory(context.Context, sweep.ListRequest, string) (sweep.Listed, error) {
+	return sweep.Listed{}, missing("inventory make")
+}
+func (s sweeper) ConvertInventory(context.Context, sweep.InventoryRequest, string) (sweep.Listed, error) {
+	return sweep.Listed{}, missing("inventory convert")
+}
+func (s sweeper) BenchList(context.Context, sweep.ListRequest) (sweep.Listed, error) {
+	return sweep.Listed{}, missing("bench list")
+}
