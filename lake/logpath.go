@@ -253,3 +253,25 @@ func (r Root) Named(s string, also ...Root) (keys []Key) {
 	}
 	return keys
 }
+
+// ParseURI reads the absolute path of a log action that leads out of a table:
+// percent-decoded once; without a scheme it lies in the same store as from.
+//
+// Errors: Damaged for a malformed escape, Unsupported for an unknown scheme.
+func ParseURI(s string, from Root) (Root, error) {
+	decoded, err := decode(s)
+	if err != nil {
+		return Root{}, pathError(s, Damaged, err)
+	}
+	if strings.HasPrefix(decoded, "/") && !strings.HasPrefix(decoded, "//") {
+		return Root{Scheme: from.Scheme, Authority: from.Authority, Path: strings.TrimPrefix(resolveSlashes(decoded), "/")}, nil
+	}
+	r, err := parsePlace(decoded)
+	if err != nil {
+		return Root{}, pathError(s, Unsupported, err)
+	}
+	if r.Authority == "" && r.Class() == from.Class() {
+		r.Authority = from.Authority
+	}
+	return r, nil
+}

@@ -19,6 +19,10 @@ func detectHudi(ctx context.Context, p *place) (bool, error) {
 }
 
 func (e *Engine) planHudi(ctx context.Context, p *place, req PlanRequest, out string) (*plan.Plan, error) {
-	return nil, &lake.Error{Op: "plan", Table: p.root.String(), Kind: lake.Unsupported,
-		Err: errors.New("Hudi tables can't be cleaned by this build"), Hint: "Use Hudi's own cleaner."}
+	return nil, unsupportedHudi(p)
+}
+
+func unsupportedHudi(p *place) error {
+	return &lake.Error{Op: "open table", Table: p.root.String(), Kind: lake.Unsupported,
+		Err: errors.New("this build doesn't handle Hudi tables"), Hint: "Use Hudi's own cleaner."}
 }

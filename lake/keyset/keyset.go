@@ -170,3 +170,14 @@ func (s *Set) Expected() (all, marked int64) {
 func fingerprint(k lake.Key, seed uint64) uint64 {
 	return max(xxh3.HashStringSeed(string(k), seed), 1)
 }
+
+// Expects reports whether AddExpected added k.
+func (s *Set) Expects(k lake.Key) bool {
+	fp := fingerprint(k, s.seed)
+	sh := &s.shards[fp>>56]
+	if len(sh.slots) == 0 {
+		return false
+	}
+	i, ok := find(sh.slots, fp)
+	return ok && atomic.LoadUint32(&sh.marks[i/16])>>(i%16*2)&expected != 0
+}

@@ -1,0 +1,104 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// Doctor says what would stop a run: it opens, lists and reads, and writes
+// nothing. What it finds wrong are checks of the diagnosis; the error is for
+// a table argument that can't be read at all.
+func (e *Engine) Doctor(ctx context.Context, name, format string) (Diagnosis, error) {
+	root, err := e.resolve(name)
+	if err != nil {
+		return Diagnosis{}, err
+	}
+	d := Diagnosis{Table: root.String()}
+	p, err := e.open(ctx, name)
+	if !d.check("access", err, "The place can be opened.") {
+		return d, nil
+	}
+	_, err = p.reader.List(ctx, store.PageRequest{Dirs: true, Limit: 1})
+	if !d.check("list", err, "The root can be listed.") {
+		return d, nil
+	}
+	d.clock(p)
+	d.holdback(p)
+	if d.Format, err = detect(ctx, p, format); !d.check("format", err, "It is a "+d.Format+" table.") {
+		return d, nil
+	}
+	enclosed, err := e.enclosing(ctx, p.root)
+	if err == nil && enclosed != "" {
+		err = fmt.Errorf("the root lies inside the table at %s", enclosed)
+	}
+	d.check("enclosed", err, "No table lies around it.")
+	if d.Format != "delta" {
+		d.check("features", unsupportedHudi(p), "")
+		return d, nil
+	}
+	t, err := e.deltaTable(ctx, p, Tuning{})
+	if !d.check("features", err, "The log can be read, and lakesweep supports all features of the table.") {
+		return d, nil
+	}
+	for _, w := range t.Warnings() {
+		d.add("log", filelist.Warned, w, "")
+	}
+	retain, err := t.Retention()
+	d.check("retention", err, fmt.Sprintf("Removed files are kept for %s.", retain))
+	if traits := p.reader.Traits(); traits.PutIfAbsent {
+		d.add("commit_log", filelist.Passed, "VACUUM START and END can be committed safely.", "")
+	} else {
+		d.add("commit_log", filelist.Warned, "Writers of this store don't respect put-if-absent, so runs leave no entry in the table's history.", "Keep the journals.")
+	}
+	d.add("delete", filelist.Warned, "Whether objects may be deleted shows only when one is.", "See the least-privilege policies in the documentation.")
+	return d, nil
+}
+
+func (d *Diagnosis) add(code string, outcome filelist.Outcome, detail, fix string) {
+	d.Checks = append(d.Checks, filelist.Guard{Code: code, Outcome: outcome, Detail: detail, Fix: fix})
+}
+
+// check adds a check that passed with detail, or was refused with err, and reports which.
+func (d *Diagnosis) check(code string, err error, detail string) bool {
+	if err == nil {
+		d.add(code, filelist.Passed, detail, "")
+		return true
+	}
+	fix := lake.HintOf(err)
+	if fix == "" && errors.Is(err, fs.ErrPermission) {
+		fix = "Give the identity that lakesweep runs under the permissions that the documentation lists."
+	}
+	d.add(code, filelist.Refused, err.Error(), fix)
+	return false
+}
+
+func (d *Diagnosis) clock(p *place) {
+	switch {
+	case p.status.Now.IsZero():
+		d.add("clock", filelist.Passed, "The store has no clock of its own.", "")
+	case p.skew.Abs() > maxSkew:
+		d.add("clock", filelist.Refused, fmt.Sprintf("our clock and the store's are %s apart", p.skew.Round(time.Second)), "Set this machine's clock.")
+	default:
+		d.add("clock", filelist.Passed, fmt.Sprintf("Our clock and the store's are %s apart.", p.skew.Round(time.Second)), "")
+	}
+}
+
+func (d *Diagnosis) holdback(p *place) {
+	switch {
+	case p.status.Note != "":
+		d.add("holdback", filelist.Warned, p.status.Note, "")
+	case p.status.Versioned:
+		d.add("holdback", filelist.Warned, "The bucket is versioned: deletes free nothing until old versions expire.", "Add a rule that expires noncurrent versions.")
+	case p.status.SoftDelete > 0:
+		d.add("holdback", filelist.Warned, fmt.Sprintf("Soft delete holds deleted objects for %s.", p.status.SoftDelete), "")
+	default:
+		d.add("holdback", filelist.Passed, "Deletes free space at once.", "")
+	}
+}

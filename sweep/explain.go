@@ -1,0 +1,134 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/delta"
+)
+
+// Explain says for each path why it is protected or dead: what the log says of
+// it under any spelling, and where the log is silent what its name and its
+// storage time say.
+func (e *Engine) Explain(ctx context.Context, req PlanRequest, paths []string) ([]table.Explanation, error) {
+	p, err := e.open(ctx, req.Table)
+	if err != nil {
+		return nil, err
+	}
+	if err := deltaOnly(ctx, p, req.Format); err != nil {
+		return nil, err
+	}
+	run, err := e.openDelta(ctx, p, req)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]table.Explanation, 0, len(paths))
+	for _, path := range paths {
+		x, err := run.explain(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+func (run *deltaRun) explain(ctx context.Context, path string) (table.Explanation, error) {
+	keys := run.root.Named(path, run.aliases...)
+	if len(keys) == 0 {
+		return table.Explanation{}, invalid(run.given, fmt.Sprintf("%q lies outside the table", path), "Name a path below the table's root.")
+	}
+	key, info, err := run.find(ctx, keys)
+	if err != nil {
+		return table.Explanation{}, err
+	}
+	x, err := run.table.Explain(ctx, key, run.cutoff)
+	if err != nil {
+		return x, err
+	}
+	x.Path = string(key)
+	switch {
+	case x.Verdict != "":
+	case !run.rules.Visible(key):
+		x.Verdict = "hidden"
+		x.Because = append(x.Because, table.Because{Action: "hidden", Rule: "A name that begins with '_' or '.' is never a candidate, at any level, unless it is a partition folder or _change_data."})
+	case info == nil:
+	default:
+		foreign, err := run.foreignAbove(ctx, key)
+		if err != nil {
+			return x, err
+		}
+		x = run.byAge(x, info.Modified, foreign)
+	}
+	if info == nil {
+		if x.Verdict == "" {
+			x.Verdict = "absent"
+		}
+		x.Because = append(x.Because, table.Because{Action: "absent", Rule: "Nothing stands there in storage."})
+	}
+	return x, nil
+}
+
+// find stats the readings of a path until one exists; else the first counts.
+func (run *deltaRun) find(ctx context.Context, keys []lake.Key) (lake.Key, *storeInfo, error) {
+	for _, k := range keys {
+		info, err := run.reader.Stat(ctx, string(k))
+		switch {
+		case err == nil:
+			return k, &storeInfo{info.Size, info.Modified}, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", nil, err
+		}
+	}
+	return keys[0], nil, nil
+}
+
+type storeInfo struct {
+	Size     int64
+	Modified time.Time
+}
+
+func (run *deltaRun) byAge(x table.Explanation, modified time.Time, foreign string) table.Explanation {
+	because := func(action, format string, args ...any) {
+		x.Because = append(x.Because, table.Because{Action: action, Rule: fmt.Sprintf(format, args...)})
+	}
+	stamp := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+	switch {
+	case foreign != "":
+		x.Verdict = "foreign"
+		because("foreign", "It lies in %s, which is a table of its own.", foreign)
+	case modified.IsZero() || !modified.Before(run.cutoff):
+		x.Verdict = "young"
+		because("age", "It was modified at %s, not before the cutoff %s.", stamp(modified), stamp(run.cutoff))
+	default:
+		x.Verdict = "dead"
+		because("age", "Nothing in the log needs it, and it was modified at %s, before the cutoff %s.", stamp(modified), stamp(run.cutoff))
+	}
+	return x
+}
+
+// foreignAbove returns the folder above k, below the root, that is a table of
+// its own, "" if none is.
+func (run *deltaRun) foreignAbove(ctx context.Context, k lake.Key) (string, error) {
+	for dir := k.Dir(); dir != ""; dir = dir.Dir() {
+		names, err := childNames(ctx, run.reader, string(dir)+"/")
+		if err != nil {
+			return "", err
+		}
+		if delta.Foreign(names) {
+			return string(dir), nil
+		}
+		if names, err = childNames(ctx, run.reader, string(dir)+"/metadata/"); err != nil {
+			return "", err
+		}
+		if delta.IcebergMetadata(names) {
+			return string(dir), nil
+		}
+	}
+	return "", nil
+}
