@@ -15,13 +15,13 @@ import (
 // Doctor says what would stop a run: it opens, lists and reads, and writes
 // nothing. What it finds wrong are checks of the diagnosis; the error is for
 // a table argument that can't be read at all.
-func (e *Engine) Doctor(ctx context.Context, name, format string) (Diagnosis, error) {
-	root, err := e.resolve(name)
+func (e *Engine) Doctor(ctx context.Context, req PlanRequest) (Diagnosis, error) {
+	root, err := e.resolve(req.Table)
 	if err != nil {
 		return Diagnosis{}, err
 	}
 	d := Diagnosis{Table: root.String()}
-	p, err := e.open(ctx, name)
+	p, err := e.open(ctx, req.Table)
 	if !d.check("access", err, "The place can be opened.") {
 		return d, nil
 	}
@@ -31,7 +31,8 @@ func (e *Engine) Doctor(ctx context.Context, name, format string) (Diagnosis, er
 	}
 	d.clock(p)
 	d.holdback(p)
-	if d.Format, err = detect(ctx, p, format); !d.check("format", err, "It is a "+d.Format+" table.") {
+	d.Format, err = detect(ctx, p, req.Format)
+	if !d.check("format", err, "It is a "+d.Format+" table.") {
 		return d, nil
 	}
 	enclosed, err := e.enclosing(ctx, p.root)

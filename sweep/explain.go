@@ -16,14 +16,7 @@ import (
 // it under any spelling, and where the log is silent what its name and its
 // storage time say.
 func (e *Engine) Explain(ctx context.Context, req PlanRequest, paths []string) ([]table.Explanation, error) {
-	p, err := e.open(ctx, req.Table)
-	if err != nil {
-		return nil, err
-	}
-	if err := deltaOnly(ctx, p, req.Format); err != nil {
-		return nil, err
-	}
-	run, err := e.openDelta(ctx, p, req)
+	run, err := e.openRun(ctx, req)
 	if err != nil {
 		return nil, err
 	}

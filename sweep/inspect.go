@@ -8,8 +8,8 @@ import (
 )
 
 // Inspect describes a table at its newest version.
-func (e *Engine) Inspect(ctx context.Context, name, format string) (table.Info, error) {
-	t, err := e.openTable(ctx, name, format)
+func (e *Engine) Inspect(ctx context.Context, req PlanRequest) (table.Info, error) {
+	_, t, err := e.openTable(ctx, req)
 	if err != nil {
 		return table.Info{}, err
 	}
@@ -21,16 +21,29 @@ func (e *Engine) Inspect(ctx context.Context, name, format string) (table.Info, 
 	return t.Info(), nil
 }
 
-// openTable opens a Delta table by name for the questions that read only.
-func (e *Engine) openTable(ctx context.Context, name, format string) (*delta.Table, error) {
-	p, err := e.open(ctx, name)
+// openTable opens a Delta table for the questions that read only.
+func (e *Engine) openTable(ctx context.Context, req PlanRequest) (*place, *delta.Table, error) {
+	p, err := e.open(ctx, req.Table)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := deltaOnly(ctx, p, req.Format); err != nil {
+		return nil, nil, err
+	}
+	t, err := e.deltaTable(ctx, p, req.Tuning)
+	return p, t, err
+}
+
+// openRun opens a Delta table with the cutoff and the predicate of a request.
+func (e *Engine) openRun(ctx context.Context, req PlanRequest) (*deltaRun, error) {
+	p, err := e.open(ctx, req.Table)
 	if err != nil {
 		return nil, err
 	}
-	if err := deltaOnly(ctx, p, format); err != nil {
+	if err := deltaOnly(ctx, p, req.Format); err != nil {
 		return nil, err
 	}
-	return e.deltaTable(ctx, p, Tuning{})
+	return e.openDelta(ctx, p, req)
 }
 
 // deltaOnly refuses what the questions that read a Delta log can't answer.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -21,15 +22,23 @@ import (
 // for history, dead, and unknown (too young to tell). Live files count in the
 // partition that the log says, others in the one their directories say; a nil
 // Partition gathers what neither tells. Rows come in the order of their values.
-func (e *Engine) Usage(ctx context.Context, req PlanRequest) ([]table.Usage, error) {
-	p, err := e.open(ctx, req.Table)
-	if err != nil {
-		return nil, err
+func (e *Engine) Usage(ctx context.Context, req PlanRequest) iter.Seq2[table.Usage, error] {
+	return func(yield func(table.Usage, error) bool) {
+		rows, err := e.usage(ctx, req)
+		if err != nil {
+			yield(table.Usage{}, err)
+			return
+		}
+		for _, row := range rows {
+			if !yield(row, nil) {
+				return
+			}
+		}
 	}
-	if err := deltaOnly(ctx, p, req.Format); err != nil {
-		return nil, err
-	}
-	run, err := e.openDelta(ctx, p, req)
+}
+
+func (e *Engine) usage(ctx context.Context, req PlanRequest) ([]table.Usage, error) {
+	run, err := e.openRun(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +53,7 @@ func (e *Engine) Usage(ctx context.Context, req PlanRequest) ([]table.Usage, err
 		add(&u.row(f.Partition).Live, f.Size)
 	}
 	o := listing.Options{Workers: req.Tuning.Workers, Observer: e.Observe, Enter: u.enter}
-	if _, err := listing.Walk(ctx, p.reader, o, func(batch []store.Info) error { return u.batch(ctx, batch) }); err != nil {
+	if _, err := listing.Walk(ctx, run.reader, o, func(batch []store.Info) error { return u.batch(ctx, batch) }); err != nil {
 		return nil, err
 	}
 	return u.sorted(), nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"strconv"
 	"sync"
 
@@ -18,20 +19,42 @@ import (
 	"github.com/lakesweep/lakesweep/table/delta"
 )
 
-// Verify compares the live files of a table with storage and hands each
-// finding to emit, from one goroutine at a time. It changes nothing.
+// Verify compares the live files of a table with storage and yields what
+// doesn't fit. It changes nothing. An error is the last element.
 //
 // Where listings give sizes the table is listed once and only what doesn't
 // fit is stat'ed; elsewhere each live file is.
-func (e *Engine) Verify(ctx context.Context, req PlanRequest, emit func(table.Finding) error) error {
-	p, err := e.open(ctx, req.Table)
-	if err != nil {
-		return err
+func (e *Engine) Verify(ctx context.Context, req PlanRequest) iter.Seq2[table.Finding, error] {
+	return func(yield func(table.Finding, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		findings, done := make(chan table.Finding), make(chan error, 1)
+		go func() {
+			defer close(findings)
+			done <- e.verify(ctx, req, func(f table.Finding) error {
+				select {
+				case findings <- f:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			})
+		}()
+		stopped := false
+		for f := range findings {
+			if !stopped && !yield(f, nil) {
+				stopped = true
+				cancel()
+			}
+		}
+		if err := <-done; err != nil && !stopped {
+			yield(table.Finding{}, err)
+		}
 	}
-	if err := deltaOnly(ctx, p, req.Format); err != nil {
-		return err
-	}
-	t, err := e.deltaTable(ctx, p, req.Tuning)
+}
+
+func (e *Engine) verify(ctx context.Context, req PlanRequest, emit func(table.Finding) error) error {
+	p, t, err := e.openTable(ctx, req)
 	if err != nil {
 		return err
 	}
