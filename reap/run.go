@@ -1,0 +1,190 @@
+package reap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/lake/keyset"
+	"github.com/lakesweep/lakesweep/table"
+)
+
+// run is the state of one Run.
+type run struct {
+	job  Job
+	o    Options
+	head filelist.Head
+	done *keyset.Set // what earlier runs in the journal did; nil if there were none
+
+	started   time.Time
+	refreshed time.Time // when the guardian last read the log
+	dirs      []lake.Verdict
+	touched   map[lake.Key]bool // directories in which a run of this plan removed a directory
+
+	mu     sync.Mutex // guards what follows
+	result Result
+	bytes  int64 // of what went to quarantine
+	seen   int64 // rows settled
+	spent  budget
+	misses int   // whole requests in a row that failed
+	err    error // the first error of a batch
+}
+
+func newRun(ctx context.Context, job Job, o Options) (*run, error) {
+	if o.Workers <= 0 {
+		o.Workers = defaultWorkers
+	}
+	if o.BatchSize <= 0 {
+		o.BatchSize = max(job.Place.Traits().DeleteBatch, minBatch)
+	}
+	if o.RefreshEvery <= 0 {
+		o.RefreshEvery = refreshEvery
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	r := &run{job: job, o: o, head: job.Cleared.Plan().Head(), touched: make(map[lake.Key]bool)}
+	r.started = o.Now()
+	if o.Quarantine != nil {
+		if err := o.Quarantine.check(r.head.Table); err != nil {
+			return nil, err
+		}
+	}
+	if job.Journal.Head().PlanID != r.head.PlanID {
+		return nil, r.error(lake.Internal, fmt.Errorf("the journal is of plan %s", job.Journal.Head().PlanID), "")
+	}
+	return r, r.recall(ctx)
+}
+
+// recall reads what earlier runs in the journal did.
+func (r *run) recall(ctx context.Context) error {
+	if !r.job.Journal.Resumed() {
+		return nil
+	}
+	past, err := r.job.Journal.Records(ctx)
+	if err != nil {
+		return err
+	}
+	done := keyset.New()
+	for rec, err := range past.Records(ctx) {
+		if err != nil {
+			return err
+		}
+		if !rec.Left() || rec.Checksum {
+			continue
+		}
+		done.Add(identity(rec.Key, rec.URI))
+		r.tally(rec.Outcome, rec.Directory, max(rec.Size, 0))
+		if rec.Directory {
+			r.touched[rec.Key.Dir()] = true
+		}
+		r.result.Resumed++
+	}
+	r.done = done.Done()
+	return nil
+}
+
+// identity is a row's own name among keys and URIs.
+func identity(k lake.Key, uri string) lake.Key { return k + lake.Key(uri) }
+
+// begin announces the run: the plan must still fit the log.
+func (r *run) begin(ctx context.Context) error {
+	if err := r.refresh(ctx, true); err != nil {
+		return err
+	}
+	t := r.head.Totals
+	if err := r.job.Recorder.Begin(ctx, table.Intent{PlanID: r.head.PlanID, Objects: t.Dead, Bytes: t.DeadBytes, Where: r.head.Where}); err != nil {
+		return err
+	}
+	r.refreshed = time.Time{} // announcing took its time: read the log again before the first batch
+	return r.reconfirm(ctx)
+}
+
+// reconfirm tells the recorder what earlier runs did.
+func (r *run) reconfirm(ctx context.Context) error {
+	if r.done == nil {
+		return nil
+	}
+	past, err := r.job.Journal.Records(ctx)
+	if err != nil {
+		return err
+	}
+	var keys []lake.Key
+	for rec, err := range past.Records(ctx) {
+		if err != nil {
+			return err
+		}
+		if rec.Left() && !rec.Checksum && !rec.Directory && rec.Key != "" {
+			keys = append(keys, rec.Key)
+		}
+		if len(keys) == r.o.BatchSize {
+			if err := r.job.Recorder.Confirm(ctx, keys); err != nil {
+				return err
+			}
+			keys = keys[:0:0]
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	return r.job.Recorder.Confirm(ctx, keys)
+}
+
+// refresh lets the guardian read the log's tail, unless it just did.
+func (r *run) refresh(ctx context.Context, now bool) error {
+	if t := r.o.Now(); now || t.Sub(r.refreshed) >= r.o.RefreshEvery || t.Before(r.refreshed) {
+		if err := r.job.Guardian.Refresh(ctx); err != nil {
+			return err
+		}
+		r.refreshed = r.o.Now()
+	}
+	return nil
+}
+
+// finish closes the run in the format's log and says how it ended. cause is
+// why it ended early, if it did.
+func (r *run) finish(ctx context.Context, cause error) (Result, error) {
+	res := &r.result
+	res.Complete = cause == nil && res.Failed == 0 && res.Skipped == 0
+	recorded := res.Result
+	recorded.Deleted += res.Quarantined
+	recorded.Bytes += r.bytes
+	// A signal doesn't stop the record of what was done.
+	ctx = context.WithoutCancel(ctx)
+	end := r.job.Recorder.Fail
+	if res.Complete {
+		end = r.job.Recorder.Complete
+	}
+	if err := end(ctx, recorded); err != nil {
+		res.Complete = false
+		return *res, errors.Join(cause, err)
+	}
+	r.o.Observe.Emit(lake.Event{Stage: "delete", Done: r.seen, Expected: r.head.Totals.Dead, Finished: true})
+	switch {
+	case cause != nil && !errors.Is(cause, errLimit):
+		return *res, cause
+	case res.Failed > 0:
+		return *res, r.error(lake.Partial, fmt.Errorf("%d objects were not deleted, the first: %w", res.Failed, res.Failures[0].Err),
+			"Apply the same plan with the same journal again; it goes on with what is left.")
+	case res.Limit != "":
+		return *res, r.error(lake.Limit, fmt.Errorf("%s was reached, %d objects are left", res.Limit, res.Skipped),
+			"Apply the same plan with the same journal again; it goes on with what is left.")
+	}
+	return *res, nil
+}
+
+func (r *run) error(kind lake.Kind, err error, hint string) error {
+	return &lake.Error{Op: "apply", Table: r.head.Table, Kind: kind, Err: err, Hint: hint}
+}
+
+func (r *run) interrupted(err error) error {
+	kind := lake.Interrupted
+	if errors.Is(err, context.DeadlineExceeded) {
+		kind = lake.Limit
+	}
+	return r.error(kind, fmt.Errorf("stopped after %d objects: %w", r.seen, err), "Apply the same plan with the same journal again; it goes on with what is left.")
+}
