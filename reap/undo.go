@@ -40,7 +40,9 @@ func Restore(ctx context.Context, u Undo, paths ...lake.Key) (Undone, error) {
 	for _, k := range paths {
 		wanted[k] = true
 	}
-	done, err := u.each(ctx, func(r *filelist.Record) bool { return len(paths) == 0 || wanted[r.Key] || r.Checksum && wanted[fileOf(r.Key)] },
+	done, err := u.each(ctx, func(r *filelist.Record) bool {
+		return len(paths) == 0 || wanted[r.Key] || r.Checksum && wanted[fileOf(r.Key)]
+	},
 		func(r *filelist.Record) (string, error) {
 			delete(wanted, r.Key)
 			return u.restore(ctx, r)
