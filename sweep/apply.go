@@ -1,0 +1,168 @@
+package sweep
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/lakesweep/lakesweep/guard"
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/plan"
+	"github.com/lakesweep/lakesweep/reap"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/delta"
+)
+
+// Apply carries out a plan: it opens the table anew, has the guards clear the
+// plan, deletes what nothing came to need since, and records what was done.
+// emit is told each row, one at a time; it may be nil.
+//
+// When ctx is cancelled the running batches are finished and journaled. The
+// same plan with the same journal goes on where an earlier run ended.
+//
+// Errors: Partial, Limit, Interrupted, Stale, Refused, Locked, Denied, those
+// of the table and the stores. The Result holds what was done, with an error too.
+func (e *Engine) Apply(ctx context.Context, p *plan.Plan, req ApplyRequest, emit func(Outcome)) (Result, error) {
+	started := e.Now()
+	h := p.Head()
+	result := Result{Table: h.Table, PlanID: h.PlanID}
+	if h.Format == "hudi" {
+		at, err := e.open(ctx, h.Table)
+		if err != nil {
+			return result, err
+		}
+		return result, unsupportedHudi(at)
+	}
+	job, o, err := e.deltaJob(ctx, p, &h, req)
+	if err != nil {
+		return result, err
+	}
+	result.Journal = job.Journal.Place()
+	if emit != nil {
+		o.Outcome = func(r reap.Outcome) {
+			emit(Outcome{Key: r.Key, URI: r.URI, Reason: r.Reason, Outcome: r.Outcome, Err: r.Err})
+		}
+	}
+	done, err := reap.Run(ctx, job, o)
+	result.Result, result.Quarantined, result.Limit = done.Result, done.Quarantined, done.Limit
+	result.Versioned = h.Evidence.Versioned
+	if h.Evidence.SoftDelete > 0 {
+		result.HeldUntil = e.Now().Add(h.Evidence.SoftDelete)
+	}
+	result.Seconds = e.Now().Sub(started).Seconds()
+	return result, err
+}
+
+// deltaJob opens what carrying out a plan of a Delta table takes.
+func (e *Engine) deltaJob(ctx context.Context, p *plan.Plan, h *filelist.Head, req ApplyRequest) (job reap.Job, o reap.Options, err error) {
+	at, err := e.open(ctx, h.Table)
+	if err != nil {
+		return job, o, err
+	}
+	t, err := e.deltaTable(ctx, at, req.Tuning)
+	if err != nil {
+		return job, o, err
+	}
+	identity := guard.Identity{Root: at.root, Format: "delta", TableID: t.Metadata().ID}
+	if job.Cleared, err = guard.Clear(p, identity); err != nil {
+		return job, o, err
+	}
+	all, err := e.Stores.OpenStore(ctx, at.root)
+	if err != nil {
+		return job, o, err
+	}
+	job.Place = all
+	traits := all.Traits()
+	if job.Guardian, err = t.Guardian(h.State, traits.CaseFolds); err != nil {
+		return job, o, err
+	}
+	if job.Recorder, err = t.Recorder(store.Confine(all, delta.LogDir), e.recording(&job, h, req, t)); err != nil {
+		return job, o, err
+	}
+	rules := t.Rules()
+	o = reap.Options{
+		Workers: req.Tuning.Workers, MaxDelete: req.MaxDelete, MaxBytes: req.MaxBytes, MaxDuration: req.MaxDuration,
+		Checksums: traits.Name == "local", Reserved: func(k lake.Key) bool { return !rules.Visible(k) },
+		Now: e.Now, Observe: e.Observe,
+	}
+	quarantine := ""
+	if req.Quarantine != "" {
+		if o.Quarantine, err = e.quarantine(ctx, req.Quarantine, h.PlanID, at.root); err != nil {
+			return job, o, err
+		}
+		quarantine = o.Quarantine.Root.String()
+	}
+	job.Journal, err = e.journal(ctx, req.Journal, filelist.JournalHead{
+		PlanID: h.PlanID, Table: h.Table, Format: h.Format, Tool: e.Tool, Created: e.Now().UTC(), Quarantine: quarantine,
+	})
+	return job, o, err
+}
+
+// recording says what the run leaves in the table's log.
+func (e *Engine) recording(job *reap.Job, h *filelist.Head, req ApplyRequest, t *delta.Table) delta.RecorderOptions {
+	o := delta.RecorderOptions{
+		CommitLog: req.CommitLog, Engine: strings.Replace(e.Tool, " ", "/", 1), Guardian: job.Guardian,
+		Full: h.Mode == "full", Unfiltered: h.Where == "" && h.Source == "", Next: h.Watermark,
+		RetentionCheck: true, DefaultRetention: h.Evidence.RetainTable.Milliseconds(),
+	}
+	for _, g := range h.Guards {
+		o.RetentionCheck = o.RetentionCheck && g.Outcome != filelist.Overridden
+	}
+	if h.Evidence.Retain != h.Evidence.RetainTable {
+		retain := h.Evidence.Retain.Milliseconds()
+		o.SpecifiedRetention = &retain
+	}
+	return o
+}
+
+func (e *Engine) quarantine(ctx context.Context, prefix, planID string, table lake.Root) (*reap.Quarantine, error) {
+	place, err := e.resolve(prefix)
+	if err != nil {
+		return nil, err
+	}
+	root, err := reap.QuarantineRoot(place, planID, table)
+	if err != nil {
+		return nil, err
+	}
+	if root.Class() == "file" {
+		if err := os.MkdirAll(root.String(), 0o755); err != nil {
+			return nil, &lake.Error{Op: "make quarantine", Table: root.String(), Kind: lake.Invalid, Err: err, Hint: "Name a folder that can be written to."}
+		}
+	}
+	q := &reap.Quarantine{Root: root}
+	q.Store, err = e.Stores.OpenStore(ctx, root)
+	return q, err
+}
+
+// journal opens the journal at a path or URI, or in the state directory.
+func (e *Engine) journal(ctx context.Context, place string, head filelist.JournalHead) (*filelist.Journal, error) {
+	if place == "" {
+		if err := os.MkdirAll(e.StateDir, 0o755); err != nil {
+			return nil, &lake.Error{Op: "open journal", Table: head.Table, Kind: lake.Invalid, Err: err, Hint: "Name a place that can be written to with --journal."}
+		}
+		place = filepath.Join(e.StateDir, head.PlanID+".journal")
+	}
+	log, err := e.journalLog(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+	return filelist.OpenJournal(ctx, log, head)
+}
+
+// journalLog opens a local file, or a folder of segments in a store.
+func (e *Engine) journalLog(ctx context.Context, place string) (filelist.Log, error) {
+	root, err := e.resolve(place)
+	if err != nil {
+		return nil, err
+	}
+	if root.Class() == "file" {
+		return filelist.NewFileLog(root.String()), nil
+	}
+	s, err := e.Stores.OpenStore(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	return reap.NewStoreLog(s, root), nil
+}
