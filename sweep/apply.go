@@ -160,9 +160,10 @@ func (e *Engine) journalLog(ctx context.Context, place string) (filelist.Log, er
 	if root.Class() == "file" {
 		return filelist.NewFileLog(root.String()), nil
 	}
-	s, err := e.Stores.OpenStore(ctx, root)
+	folder, _ := root.Parent()
+	s, err := e.Stores.OpenStore(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
-	return reap.NewStoreLog(s, root), nil
+	return reap.NewSegmentLog(s, lake.Key(root.Path).Base(), root.String()), nil
 }

@@ -1,0 +1,85 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/reap"
+)
+
+// Restore moves what a run put into quarantine back to its place, where
+// nothing stands there by now. emit is told each object; it may be nil.
+//
+// Errors: Invalid for a journal without a quarantine or a path that isn't in
+// it; Partial, Interrupted.
+func (e *Engine) Restore(ctx context.Context, req UndoRequest, emit func(Outcome)) (Result, error) {
+	u, head, err := e.undo(ctx, req, emit)
+	if err != nil {
+		return Result{}, err
+	}
+	root, err := lake.ParseRoot(head.Table)
+	if err != nil {
+		return Result{}, err
+	}
+	if u.Table, err = e.Stores.OpenStore(ctx, root); err != nil {
+		return Result{}, err
+	}
+	paths := make([]lake.Key, len(req.Paths))
+	for i, p := range req.Paths {
+		paths[i] = lake.Listed(p)
+	}
+	done, err := reap.Restore(ctx, u, paths...)
+	return undone(head, u, done), err
+}
+
+// Purge deletes for good what has lain in quarantine for req.OlderThan.
+//
+// Errors: Invalid for a journal without a quarantine; Partial, Interrupted.
+func (e *Engine) Purge(ctx context.Context, req UndoRequest, emit func(Outcome)) (Result, error) {
+	u, head, err := e.undo(ctx, req, emit)
+	if err != nil {
+		return Result{}, err
+	}
+	done, err := reap.Purge(ctx, u, e.Now().Add(-req.OlderThan))
+	return undone(head, u, done), err
+}
+
+// undo opens a journal and the quarantine that it is the index of.
+func (e *Engine) undo(ctx context.Context, req UndoRequest, emit func(Outcome)) (u reap.Undo, head filelist.JournalHead, err error) {
+	log, err := e.journalLog(ctx, req.Journal)
+	if err != nil {
+		return u, head, err
+	}
+	have, err := filelist.ReadJournal(ctx, log)
+	if err != nil {
+		return u, head, err
+	}
+	head = have.Head
+	if head.Quarantine == "" {
+		return u, head, &lake.Error{Op: "open journal", Table: head.Table, Kind: lake.Invalid,
+			Err: errors.New("that run deleted; nothing lies in quarantine"), Hint: "Only runs with --quarantine can be undone."}
+	}
+	if u.Journal, err = filelist.OpenJournal(ctx, log, head); err != nil {
+		return u, head, err
+	}
+	root, err := lake.ParseRoot(head.Quarantine)
+	if err != nil {
+		return u, head, err
+	}
+	u.Now = e.Now
+	if emit != nil {
+		u.Outcome = func(o reap.Outcome) {
+			emit(Outcome{Key: o.Key, URI: o.URI, Reason: o.Reason, Outcome: o.Outcome, Err: o.Err})
+		}
+	}
+	u.Quarantine, err = e.Stores.OpenStore(ctx, root)
+	return u, head, err
+}
+
+func undone(head filelist.JournalHead, u reap.Undo, done reap.Undone) Result {
+	r := Result{Table: head.Table, PlanID: head.PlanID, Journal: u.Journal.Place(), Restored: done.Restored, Purged: done.Purged}
+	r.Gone, r.Spared, r.Failed, r.Bytes = done.Gone, done.Spared, done.Failed, done.Bytes
+	return r
+}
