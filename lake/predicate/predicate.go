@@ -1,6 +1,8 @@
 package predicate
 
 import (
+	"errors"
+	"strings"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -22,7 +24,7 @@ type Schema struct {
 
 // Options are the session that a predicate is evaluated in.
 type Options struct {
-	Now  time.Time      // of current_date and current_timestamp
+	Now  time.Time      // of current_date and current_timestamp; zero refuses them
 	Zone *time.Location // the session's time zone, UTC if nil
 }
 
@@ -32,29 +34,22 @@ type Tri uint8
 // The outcomes.
 const (
 	False   Tri = iota
-	True        //
+	True        // the only outcome that lets a candidate die
 	Null        // SQL's NULL
 	Unknown     // a referenced column is missing or unreadable, or a number overflowed
 )
 
 // String returns the name of the outcome.
-func (t Tri) String() string {
-	switch t {
-	case False:
-		return "false"
-	case True:
-		return "true"
-	case Null:
-		return "null"
-	}
-	return "unknown"
-}
+func (t Tri) String() string { return [...]string{"false", "true", "null", "unknown"}[t] }
 
 // Predicate is a compiled condition on partition columns. It is immutable and
 // safe for concurrent use.
 type Predicate struct {
-	text    string
-	columns []string
+	text   string
+	schema Schema
+	types  []typ
+	zone   *time.Location
+	root   *node
 }
 
 // Compile reads expr, a Spark SQL condition on the partition columns of s.
@@ -62,12 +57,51 @@ type Predicate struct {
 // Errors: Invalid, with the place of the fault under a caret, the columns that
 // exist and what to write instead.
 func Compile(expr string, s Schema, o Options) (*Predicate, error) {
-	return nil, &lake.Error{Op: "read predicate", Kind: lake.Unsupported}
+	if len(s.Partition) == 0 {
+		return nil, unpartitioned(s)
+	}
+	parsed, err := parse(expr, o)
+	if err != nil {
+		return nil, invalid(expr, s, err)
+	}
+	c := &checker{schema: s, types: columnTypes(s), opts: o}
+	root, err := c.check(parsed)
+	if err != nil {
+		return nil, invalid(expr, s, err)
+	}
+	if root, err = c.condition(root, "a predicate"); err != nil {
+		return nil, invalid(expr, s, err)
+	}
+	return &Predicate{text: strings.TrimSpace(expr), schema: s, types: c.types, zone: o.zone(), root: root}, nil
+}
+
+func unpartitioned(s Schema) error {
+	hint := "The table has no partition columns: run without the filter."
+	if s.Clustered {
+		hint = "The table is clustered, not partitioned: its files belong to no partition. Run without the filter."
+	}
+	return &lake.Error{Op: "read predicate", Kind: lake.Invalid, Hint: hint,
+		Err: errors.New("filtering clause expects partition predicates and only supports partitioned tables")}
+}
+
+// columnTypes are the types of the partition columns, void where one is unknown.
+func columnTypes(s Schema) []typ {
+	types := make([]typ, len(s.Partition))
+	for i, col := range s.Partition {
+		types[i], _ = parseType(col.Type)
+	}
+	return types
 }
 
 // Columns returns the logical names of the columns that p refers to, in the
 // table's order.
-func (p *Predicate) Columns() []string { return p.columns }
+func (p *Predicate) Columns() []string {
+	names := make([]string, len(p.root.columns))
+	for i, c := range p.root.columns {
+		names[i] = p.schema.Partition[c].Name
+	}
+	return names
+}
 
 // String returns the text that p was compiled from.
 func (p *Predicate) String() string { return p.text }
@@ -75,19 +109,43 @@ func (p *Predicate) String() string { return p.text }
 // Match evaluates p on the logical values of one partition. Empty values are
 // NULL, whatever the type. A referenced column that values lacks, or whose
 // text its type can't read, makes the outcome Unknown.
-func (p *Predicate) Match(values lake.Partition) Tri { return Unknown }
+func (p *Predicate) Match(values lake.Partition) Tri {
+	r, readable := p.row(values)
+	if !readable {
+		return Unknown
+	}
+	for _, c := range p.root.columns {
+		if !r.known[c] {
+			return Unknown
+		}
+	}
+	v := p.root.eval(r)
+	switch {
+	case r.doubt:
+		return Unknown
+	case v.null:
+		return Null
+	case v.i != 0:
+		return True
+	}
+	return False
+}
 
-// MayMatch reports whether values, of which columns may be missing, could be
-// completed to a partition that matches. It errs on the side of true.
-func (p *Predicate) MayMatch(values lake.Partition) bool { return true }
-
-// FromPath attributes an untracked file by its directory: every partition
-// column of s, by its physical name, must stand exactly once in the path in
-// Hive form (name=value, unescaped once), with a value that its type can read.
-// Otherwise ok is false, and the partition is unknown.
-func FromPath(key lake.Key, s Schema) (values lake.Partition, ok bool) { return nil, false }
-
-// FromDir reads the columns that directory dir fixes for the untracked files
-// anywhere below it; MayMatch tells whether one of them could match. ok is
-// false if no untracked file below dir can be attributed at all.
-func FromDir(dir lake.Key, s Schema) (values lake.Partition, ok bool) { return nil, true }
+// row reads the values of the columns that p refers to. readable is false if
+// one of them can't be read by its type.
+func (p *Predicate) row(values lake.Partition) (r *row, readable bool) {
+	r = &row{values: make([]value, len(p.types)), known: make([]bool, len(p.types))}
+	for _, c := range p.root.columns {
+		for _, v := range values {
+			if !strings.EqualFold(v.Column, p.schema.Partition[c].Name) {
+				continue
+			}
+			x, ok := read(v, p.types[c], p.zone)
+			if !ok || r.known[c] {
+				return r, false
+			}
+			r.values[c], r.known[c] = x, true
+		}
+	}
+	return r, true
+}
