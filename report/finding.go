@@ -161,14 +161,9 @@ type usageTotal struct {
 
 // Usage prints a table's bytes by partition.
 func (p *Printer) Usage(place string, rows iter.Seq2[table.Usage, error]) error {
-	if p.opt.Format == Text {
-		head := ""
-		for _, name := range []string{"live", "history", "dead", "unknown"} {
-			head += pad(name, 11) + pad("", 12)
-		}
-		if err := p.printf("%s  partition\n", head); err != nil {
-			return err
-		}
+	head := ""
+	for _, name := range []string{"live", "history", "dead", "unknown"} {
+		head += pad(name, 11) + pad("", 12)
 	}
 	var total table.Usage
 	s, err := p.begin("partitions", []string{"partition", "live_files", "live_bytes", "history_files", "history_bytes",
@@ -176,6 +171,7 @@ func (p *Printer) Usage(place string, rows iter.Seq2[table.Usage, error]) error 
 	if err != nil {
 		return err
 	}
+	s.title = head + "  partition"
 	rowsErr := eachRow(s, rows, func(u table.Usage) row {
 		for i := range 2 {
 			total.Live[i] += u.Live[i]

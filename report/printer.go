@@ -80,6 +80,7 @@ type stream struct {
 	sort  sorter
 	limit int64 // Text without Verbose: so many lines at most
 	shown int64
+	title string // Text: a line before the first row
 }
 
 // begin starts a stream; head is the CSV header.
@@ -130,7 +131,9 @@ func (s *stream) add(r row) error {
 	if line == "" {
 		return nil
 	}
-	s.shown++
+	if s.shown++; s.shown == 1 && s.title != "" {
+		line = s.title + "\n" + line
+	}
 	return p.printf("%s\n", line)
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"iter"
 	"os"
 	"sync"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/store/local"
 	"github.com/lakesweep/lakesweep/sweep"
-	"github.com/lakesweep/lakesweep/table"
 )
 
 // newEngine makes the engine of a run. Each store is one line here.
@@ -67,21 +65,6 @@ func (s sweeper) Restore(context.Context, sweep.UndoRequest, func(sweep.Outcome)
 }
 func (s sweeper) Purge(context.Context, sweep.UndoRequest, func(sweep.Outcome)) (sweep.Result, error) {
 	return sweep.Result{}, missing("purge")
-}
-func (s sweeper) Explain(context.Context, sweep.PlanRequest, []string) ([]table.Explanation, error) {
-	return nil, missing("explain")
-}
-func (s sweeper) Verify(context.Context, sweep.PlanRequest) iter.Seq2[table.Finding, error] {
-	return func(yield func(table.Finding, error) bool) { yield(table.Finding{}, missing("verify")) }
-}
-func (s sweeper) Usage(context.Context, sweep.PlanRequest) iter.Seq2[table.Usage, error] {
-	return func(yield func(table.Usage, error) bool) { yield(table.Usage{}, missing("usage")) }
-}
-func (s sweeper) Inspect(context.Context, sweep.PlanRequest) (table.Info, error) {
-	return table.Info{}, missing("inspect")
-}
-func (s sweeper) Doctor(context.Context, sweep.PlanRequest) (sweep.Diagnosis, error) {
-	return sweep.Diagnosis{}, missing("doctor")
 }
 func (s sweeper) MakeInventory(context.Context, sweep.ListRequest, string) (sweep.Listed, error) {
 	return sweep.Listed{}, missing("inventory make")
