@@ -15,7 +15,7 @@ const (
 // scan calls f for each entry of the data block at. The values are slices of
 // the block.
 func (r *Reader) scan(at ref, f func(Entry) error) error {
-	b, err := r.block(at.off, int64(r.t.loadOnOpen))
+	b, err := r.data(at.off)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"sync"
 )
 
 // Entry is a key with its value.
@@ -16,7 +17,7 @@ type Entry struct {
 
 // Reader reads one HFile. Safe for concurrent use if its source is.
 //
-// Memory: the root index, and one data block for each call that runs.
+// Memory: the root index, two data blocks, and one for each call that runs.
 type Reader struct {
 	src   io.ReaderAt
 	size  int64
@@ -26,6 +27,30 @@ type Reader struct {
 	meta  []ref
 	info  map[string][]byte
 	mvcc  bool
+
+	mu     sync.Mutex
+	recent [2]cached // data blocks, so that look-ups in key order read each once
+}
+
+type cached struct {
+	off int64
+	b   block
+}
+
+// data returns the data block at off.
+func (r *Reader) data(off int64) (block, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.recent {
+		if c.b.magic != "" && c.off == off {
+			return c.b, nil
+		}
+	}
+	b, err := r.block(off, int64(r.t.loadOnOpen))
+	if err == nil {
+		r.recent[1], r.recent[0] = r.recent[0], cached{off, b}
+	}
+	return b, err
 }
 
 // Open reads the trailer, the indexes and the file info of an HFile of size bytes.

@@ -1,0 +1,191 @@
+package mdt
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/hudi/hfile"
+	"github.com/lakesweep/lakesweep/table/hudi/logblock"
+)
+
+// Files is the merged partition "files". Safe for concurrent use.
+//
+// Memory: what was written since the metadata table's last compaction, and a
+// few blocks of its base file.
+type Files struct {
+	base       *hfile.Reader // nil if there is none
+	baseSchema string
+	schemas    *schemas
+	log        map[string]*change
+}
+
+// change is what the log says of one key.
+type change struct {
+	replaced bool // a delete block dropped what the base file has
+	files    map[string]fileInfo
+}
+
+// Files reads the log of the partition "files" and opens its base file.
+//
+// Errors: Damaged, Unsupported; those of the store.
+func (t *Table) Files(ctx context.Context) (*Files, error) {
+	groups, err := t.newest(ctx, FilesPartition)
+	if err != nil {
+		return nil, err
+	}
+	if len(groups) != 1 {
+		return nil, damaged("%d file groups in partition files", len(groups))
+	}
+	f := &Files{schemas: &schemas{}, log: make(map[string]*change)}
+	for _, s := range groups {
+		if s.base == nil && len(s.logs) == 0 {
+			return nil, damaged("no file of partition files belongs to a completed commit")
+		}
+		if err := f.readLogs(ctx, t, s.logs); err != nil {
+			return nil, err
+		}
+		if s.base == nil {
+			continue
+		}
+		if f.base, err = hfile.Open(store.NewReaderAt(ctx, t.reader, s.base.key, s.base.size), s.base.size); err != nil {
+			return nil, err
+		}
+		schema, ok := f.base.Info("schema")
+		if !ok {
+			return nil, damaged("%s: no schema", s.base.Name)
+		}
+		f.baseSchema = string(schema)
+	}
+	return f, nil
+}
+
+func (f *Files) readLogs(ctx context.Context, t *Table, logs []entry) error {
+	deletions, err := logblock.NewDeletions()
+	if err != nil {
+		return err
+	}
+	var blocks []logblock.Block
+	for _, l := range logs {
+		for b, err := range logblock.Blocks(store.NewReaderAt(ctx, t.reader, l.key, l.size), l.size) {
+			if err != nil {
+				return fmt.Errorf("%s: %w", l.Name, err)
+			}
+			blocks = append(blocks, b)
+		}
+	}
+	for _, b := range logblock.Visible(blocks, t.counts) {
+		if err := f.apply(b, deletions); err != nil {
+			return fmt.Errorf("metadata table, block of %s: %w", b.Instant(), err)
+		}
+	}
+	return nil
+}
+
+func (f *Files) apply(b logblock.Block, deletions logblock.Deletions) error {
+	switch b.Type {
+	case logblock.Delete:
+		content, err := b.Content()
+		if err != nil {
+			return err
+		}
+		keys, err := deletions.Keys(content)
+		for _, k := range keys {
+			f.log[k.RecordKey] = &change{replaced: true}
+		}
+		return err
+	case logblock.HFileData:
+		schema, err := f.schemas.get(b.Header[logblock.Schema])
+		if err != nil {
+			return err
+		}
+		section := b.Section()
+		h, err := hfile.Open(section, section.Size())
+		if err != nil {
+			return err
+		}
+		for e, err := range h.All() {
+			if err != nil {
+				return err
+			}
+			r, err := decodeRecord(schema, e.Key, e.Value)
+			if err != nil {
+				return err
+			}
+			if f.log[e.Key] == nil {
+				f.log[e.Key] = &change{}
+			}
+			f.log[e.Key].files = merge(f.log[e.Key].files, r.Files)
+		}
+		return nil
+	}
+	return damaged("a block of type %d", b.Type)
+}
+
+// lookup returns the merged entries of a key and whether there is such a record.
+func (f *Files) lookup(key string) (map[string]fileInfo, bool, error) {
+	c := f.log[key]
+	if f.base == nil || c != nil && c.replaced {
+		if c == nil {
+			return nil, false, nil
+		}
+		return c.files, c.files != nil, nil
+	}
+	value, ok, err := f.base.Lookup(key)
+	if err != nil {
+		return nil, false, err
+	}
+	var files map[string]fileInfo
+	if ok && len(value) > 0 {
+		schema, err := f.schemas.get(f.baseSchema)
+		if err != nil {
+			return nil, false, err
+		}
+		r, err := decodeRecord(schema, key, value)
+		if err != nil {
+			return nil, false, err
+		}
+		files = r.Files
+	}
+	if c != nil {
+		files = merge(files, c.files)
+	}
+	return files, ok || c != nil, nil
+}
+
+// Partitions returns the data table's partitions, "" for an unpartitioned
+// one's, in byte order.
+func (f *Files) Partitions() ([]string, error) {
+	all, ok, err := f.lookup(allPartitions)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, damaged("%w", errNoRecord)
+	}
+	var out []string
+	for key, i := range all {
+		if !i.Deleted {
+			out = append(out, partitionPath(key))
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// Partition returns name and size of each file of a partition; none where the
+// partition is unknown.
+func (f *Files) Partition(path string) (map[string]int64, error) {
+	files, _, err := f.lookup(recordKey(path))
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]int64, len(files))
+	for name, i := range files {
+		if !i.Deleted {
+			out[name] = i.Size
+		}
+	}
+	return out, nil
+}
