@@ -25,7 +25,7 @@ func (f *foreignRoots) holds(k lake.Key) bool {
 		return false
 	}
 	for _, end := range k.Components {
-		if _, ok := (*roots)[k[:end]]; ok {
+		if _, ok := (*roots)[k[:end]]; ok && end < len(k) {
 			return true
 		}
 	}
@@ -33,7 +33,7 @@ func (f *foreignRoots) holds(k lake.Key) bool {
 }
 
 func (f *foreignRoots) add(root lake.Key) {
-	if f.holds(root) {
+	if f.holds(root + "/") {
 		return
 	}
 	f.mu.Lock()

@@ -2,13 +2,13 @@ package filelist
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"iter"
 
-	"github.com/go-json-experiment/json"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 

@@ -1,0 +1,368 @@
+package antijoin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lakesweep/lakesweep/antijoin"
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/lake/keyset"
+	"github.com/lakesweep/lakesweep/store"
+)
+
+var cutoff = time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC)
+
+func old(days int) time.Time { return cutoff.AddDate(0, 0, -days) }
+
+func protect(keys ...lake.Key) *keyset.Set {
+	b := keyset.New()
+	for _, k := range keys {
+		b.AddExpected(k)
+	}
+	return b.Done()
+}
+
+// hidden is Delta's rule without partition columns.
+func hidden(k lake.Key) bool {
+	for name := range k.Components {
+		if name != "" && (name[0] == '.' || name[0] == '_') {
+			return true
+		}
+	}
+	return false
+}
+
+func orphan(lake.Key) antijoin.Removal { return antijoin.Removal{Reason: lake.Orphan} }
+
+func file(name string, modified time.Time) store.Info {
+	return store.Info{Name: name, Size: int64(len(name)), Modified: modified}
+}
+
+// dead runs a join over batches of one object each and returns the dead keys, directories with a slash.
+func dead(t testing.TB, o antijoin.Options, objects ...store.Info) ([]string, *antijoin.Result) {
+	t.Helper()
+	if o.Hidden == nil {
+		o.Hidden = hidden
+	}
+	if o.Reason == nil {
+		o.Reason = orphan
+	}
+	if o.Protected == nil {
+		o.Protected = protect()
+	}
+	o.Cutoff = cutoff
+	j := antijoin.New(o)
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, info := range objects {
+		if err := j.Batch(context.Background(), []store.Info{info}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return finish(t, j)
+}
+
+func finish(t testing.TB, j *antijoin.Join) ([]string, *antijoin.Result) {
+	t.Helper()
+	res, err := j.Finish(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for v, err := range res.Dead() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Directory {
+			v.Key += "/"
+		}
+		keys = append(keys, string(v.Key))
+	}
+	return keys, res
+}
+
+func TestWhatKeepsAnObject(t *testing.T) {
+	for _, c := range []struct {
+		rule   string
+		object store.Info
+		o      antijoin.Options
+		dead   bool
+		totals filelist.Totals
+	}{
+		{"old and unprotected is dead", file("a", old(1)), antijoin.Options{}, true,
+			filelist.Totals{Candidates: 1, Dead: 1, DeadBytes: 1, ByReason: map[string]filelist.Count{"orphan": {Objects: 1, Bytes: 1}}}},
+		{"protected", file("a", old(1)), antijoin.Options{Protected: protect("a")}, false, filelist.Totals{Candidates: 1, Protected: 1}},
+		{"protected by the folded form", file("A", old(1)), antijoin.Options{Protected: protect("a"), CaseFolds: true}, false, filelist.Totals{Candidates: 1, Protected: 1}},
+		{"another case is another object elsewhere", file("A", old(1)), antijoin.Options{Protected: protect("a")}, true,
+			filelist.Totals{Candidates: 1, Dead: 1, DeadBytes: 1, ByReason: map[string]filelist.Count{"orphan": {Objects: 1, Bytes: 1}}}},
+		{"modified at the cutoff", file("a", cutoff), antijoin.Options{}, false, filelist.Totals{Candidates: 1, TooYoung: 1}},
+		{"modified after the cutoff", file("a", cutoff.Add(1)), antijoin.Options{}, false, filelist.Totals{Candidates: 1, TooYoung: 1}},
+		{"maybe at the cutoff, within the store's resolution", file("a", cutoff.Add(-time.Second/2)), antijoin.Options{Grain: time.Second}, false, filelist.Totals{Candidates: 1, TooYoung: 1}},
+		{"just before the cutoff", file("abc", cutoff.Add(-1)), antijoin.Options{Grain: 1}, true,
+			filelist.Totals{Candidates: 1, Dead: 1, DeadBytes: 3, ByReason: map[string]filelist.Count{"orphan": {Objects: 1, Bytes: 3}}}},
+		{"newer than the inventory's scan", file("a", old(1)), antijoin.Options{NotAfter: old(2)}, false, filelist.Totals{Candidates: 1, TooYoung: 1}},
+		{"removed at or after the cutoff", file("a", old(1)), antijoin.Options{Reason: func(lake.Key) antijoin.Removal {
+			return antijoin.Removal{Reason: lake.Tombstone, Time: cutoff}
+		}}, false, filelist.Totals{Candidates: 1, TooYoung: 1}},
+		{"hidden", file("a/_tmp/b", old(1)), antijoin.Options{}, false, filelist.Totals{}},
+		{"the log", file("_delta_log/0.json", old(1)), antijoin.Options{}, false, filelist.Totals{}},
+		{"a directory's marker", store.Info{Name: "a", Kind: store.Marker, Modified: old(1)}, antijoin.Options{}, false, filelist.Totals{}},
+		{"a symlink", store.Info{Name: "a", Kind: store.Symlink, Modified: old(1)}, antijoin.Options{}, false, filelist.Totals{}},
+		{"a device", store.Info{Name: "a", Kind: store.Other, Modified: old(1)}, antijoin.Options{}, false, filelist.Totals{}},
+		{"of unknown partition", file("a", old(1)), antijoin.Options{Match: func(lake.Key) antijoin.Match { return antijoin.Unknown }}, false, filelist.Totals{Candidates: 1, KeptUnknown: 1}},
+		{"of another partition", file("a", old(1)), antijoin.Options{Match: func(lake.Key) antijoin.Match { return antijoin.False }}, false, filelist.Totals{Candidates: 1, Unmatched: 1}},
+		{"of unknown time", file("a", time.Time{}), antijoin.Options{}, false, filelist.Totals{Candidates: 1, KeptUnknown: 1}},
+		{"of a time that a stat doesn't know either", file("a", time.Time{}), antijoin.Options{Stat: func(context.Context, string) (store.Info, error) {
+			return store.Info{Name: "a"}, nil
+		}}, false, filelist.Totals{Candidates: 1, KeptUnknown: 1}},
+		{"gone when looked at", file("a", time.Time{}), antijoin.Options{Stat: func(context.Context, string) (store.Info, error) {
+			return store.Info{}, fs.ErrNotExist
+		}}, false, filelist.Totals{}},
+		{"a symlink when looked at", file("a", time.Time{}), antijoin.Options{Stat: func(context.Context, string) (store.Info, error) {
+			return store.Info{Name: "a", Kind: store.Symlink, Modified: old(1)}, nil
+		}}, false, filelist.Totals{}},
+		{"old when looked at", store.Info{Name: "a", Size: -1}, antijoin.Options{Stat: func(context.Context, string) (store.Info, error) {
+			return file("abcd", old(1)), nil
+		}}, true, filelist.Totals{Candidates: 1, Dead: 1, DeadBytes: 4, ByReason: map[string]filelist.Count{"orphan": {Objects: 1, Bytes: 4}}}},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			keys, res := dead(t, c.o, c.object)
+			if got := len(keys) == 1; got != c.dead {
+				t.Errorf("dead: %v, want %v", keys, c.dead)
+			}
+			if c.totals.ByReason == nil {
+				c.totals.ByReason = map[string]filelist.Count{}
+			}
+			if diff := cmp.Diff(c.totals, res.Totals); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestForeignTablesAreLeftAloneWhereverTheyShow(t *testing.T) {
+	for _, mark := range []store.Info{
+		file("x/_delta_log/0.json", old(1)), file("x/.hoodie/hoodie.properties", old(1)), file("x/metadata/v1.metadata.json", old(1)),
+		{Name: "x/_delta_log", Kind: store.Dir}, {Name: "x/.hoodie", Kind: store.Marker},
+	} {
+		others := []store.Info{file("x/a", old(1)), file("x/p/b", old(1)), file("x0", old(1)), file("y/a", old(1))}
+		for at := range len(others) + 1 {
+			keys, res := dead(t, antijoin.Options{}, slices.Insert(slices.Clone(others), at, mark)...)
+			if want := []string{"x0", "y/a"}; !slices.Equal(keys, want) {
+				t.Errorf("%s at %d: dead %q, want %q", mark.Name, at, keys, want)
+			}
+			if res.Totals.Dead != 2 || !slices.Equal(res.Foreign, []string{"x"}) {
+				t.Errorf("%s at %d: %d dead, foreign %q", mark.Name, at, res.Totals.Dead, res.Foreign)
+			}
+		}
+	}
+}
+
+func TestNamesThatAreNoForeignTable(t *testing.T) {
+	for _, name := range []string{"_delta_log/0.json", "metadata/v1.metadata.json", "x/metadata/deep/v1.metadata.json", "x/v1.metadata.json", "x/_delta_log", "_tmp/x/_delta_log/0.json"} {
+		_, res := dead(t, antijoin.Options{}, file(name, old(1)))
+		if len(res.Foreign) > 0 {
+			t.Errorf("%s: foreign %q", name, res.Foreign)
+		}
+	}
+}
+
+func TestLiveFilesAreSeenEvenWhereNothingIsACandidate(t *testing.T) {
+	set := protect("_hidden/a", "x/b", "c")
+	dead(t, antijoin.Options{Protected: set}, file("x/_delta_log/0.json", old(1)), file("_hidden/a", old(1)), file("x/b", old(1)), file("c", old(1)))
+	if all, marked := set.Expected(); all != 3 || marked != 3 {
+		t.Errorf("%d of %d seen", marked, all)
+	}
+}
+
+func TestAStatThatFailsEndsTheJoin(t *testing.T) {
+	broken := errors.New("broken")
+	j := antijoin.New(antijoin.Options{Protected: protect(), Cutoff: cutoff, Hidden: hidden, Reason: orphan,
+		Stat: func(context.Context, string) (store.Info, error) { return store.Info{}, broken }})
+	defer j.Close()
+	if err := j.Batch(t.Context(), []store.Info{{Name: "a"}}); !errors.Is(err, broken) {
+		t.Fatalf("batch: %v", err)
+	}
+	if res, err := j.Finish(t.Context()); res != nil || !errors.Is(err, broken) {
+		t.Errorf("finish: %v, %v", res, err)
+	}
+}
+
+func TestOfRowsThatComeTwiceTheYoungestCounts(t *testing.T) {
+	keys, res := dead(t, antijoin.Options{Repeats: true}, file("a", old(3)), file("b", old(1)), file("a", old(2)), file("a", old(4)))
+	if !slices.Equal(keys, []string{"a", "b"}) || res.Totals.Dead != 2 || res.Totals.Candidates != 2 {
+		t.Errorf("dead %q, %+v", keys, res.Totals)
+	}
+	for v := range res.Dead() {
+		if v.Key == "a" && !v.Modified.Equal(old(2)) {
+			t.Errorf("a of %v", v.Modified)
+		}
+	}
+}
+
+func TestEmptyDirectories(t *testing.T) {
+	dir := func(names ...string) []store.Info {
+		var entries []store.Info
+		for _, n := range names {
+			if d, ok := strings.CutSuffix(n, "/"); ok {
+				entries = append(entries, store.Info{Name: d, Kind: store.Dir})
+			} else {
+				entries = append(entries, store.Info{Name: n})
+			}
+		}
+		return entries
+	}
+	type dirs map[string][]store.Info
+	for _, c := range []struct {
+		rule  string
+		dirs  dirs
+		young string
+		o     antijoin.Options
+		want  []string
+	}{
+		{"an old empty one dies, the root never", dirs{"": dir("a/"), "a": nil}, "", antijoin.Options{}, []string{"a/"}},
+		{"a young one stays", dirs{"": dir("a/"), "a": nil}, "a", antijoin.Options{}, nil},
+		{"nested ones die together", dirs{"a": dir("a/b/"), "a/b": dir("a/b/c/"), "a/b/c": nil}, "", antijoin.Options{}, []string{"a/", "a/b/", "a/b/c/"}},
+		{"a young one keeps those above it", dirs{"a": dir("a/b/"), "a/b": nil}, "a/b", antijoin.Options{}, nil},
+		{"a file keeps it", dirs{"a": dir("a/f")}, "", antijoin.Options{}, nil},
+		{"a hidden file keeps it", dirs{"a": dir("a/.f")}, "", antijoin.Options{}, nil},
+		{"a hidden directory, never entered, keeps it", dirs{"a": dir("a/_tmp/")}, "", antijoin.Options{}, nil},
+		{"a hidden one stays", dirs{"_a": nil}, "", antijoin.Options{}, nil},
+		{"a file deep below keeps all above", dirs{"a": dir("a/b/", "a/c/"), "a/b": nil, "a/c": dir("a/c/f")}, "", antijoin.Options{}, []string{"a/b/"}},
+		{"with a predicate, none", dirs{"p=1": nil}, "", antijoin.Options{Match: func(lake.Key) antijoin.Match { return antijoin.True }}, nil},
+		{"with a predicate, those below matched prefixes", dirs{"p=1": nil, "p=2": nil}, "", antijoin.Options{
+			Match: func(lake.Key) antijoin.Match { return antijoin.True }, DirMatch: func(k lake.Key) bool { return k == "p=2" }}, []string{"p=2/"}},
+		{"a protected one stays", dirs{"a": nil}, "", antijoin.Options{Protected: protect("a")}, nil},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			o := c.o
+			o.Hidden, o.Reason, o.Cutoff = hidden, orphan, cutoff
+			if o.Protected == nil {
+				o.Protected = protect()
+			}
+			o.Stat = func(_ context.Context, name string) (store.Info, error) {
+				if name == c.young {
+					return store.Info{Name: name, Kind: store.Dir, Modified: cutoff}, nil
+				}
+				return store.Info{Name: name, Kind: store.Dir, Modified: old(1)}, nil
+			}
+			j := antijoin.New(o)
+			defer j.Close()
+			for name, entries := range c.dirs {
+				j.Directory(name, entries)
+			}
+			got, res := finish(t, j)
+			if !slices.Equal(got, c.want) || res.Totals.DeadDirectories != int64(len(c.want)) || res.Totals.Dead != 0 {
+				t.Errorf("dead %q, %+v, want %q", got, res.Totals, c.want)
+			}
+		})
+	}
+}
+
+// model is the slow, obvious anti-join: everything in memory, one pass.
+func model(objects []store.Info, protected map[string]bool, match func(lake.Key) antijoin.Match) []string {
+	foreign := map[string]bool{}
+	for _, o := range objects {
+		parts := strings.Split(o.Name, "/")
+		for i := 1; i+1 < len(parts); i++ {
+			if root := strings.Join(parts[:i], "/"); (parts[i] == "_delta_log" || parts[i] == ".hoodie" ||
+				i == len(parts)-2 && parts[i] == "metadata" && strings.HasSuffix(o.Name, ".metadata.json")) && !hidden(lake.Key(root)) {
+				foreign[root] = true
+			}
+		}
+	}
+	var keys []string
+next:
+	for _, o := range objects {
+		for root := range foreign {
+			if strings.HasPrefix(o.Name, root+"/") {
+				continue next
+			}
+		}
+		if o.Kind == store.File && !hidden(lake.Key(o.Name)) && !protected[o.Name] && match(lake.Key(o.Name)) == antijoin.True && o.Modified.Before(cutoff) {
+			keys = append(keys, o.Name)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func TestJoinEqualsTheModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.SampledFrom([]string{"a", "b", "p=1", "p=10", "_tmp", "_delta_log", ".hoodie", "metadata", "v1.metadata.json", "f\xff", "é", "x.parquet"})
+		names := rapid.SliceOfDistinct(rapid.Map(rapid.SliceOfN(part, 1, 4), func(p []string) string { return strings.Join(p, "/") }), rapid.ID).Draw(t, "names")
+		var objects []store.Info
+		protected, keys := map[string]bool{}, []lake.Key{}
+		for _, name := range names {
+			objects = append(objects, store.Info{Name: name, Size: 1, Modified: cutoff.Add(time.Duration(rapid.IntRange(-2, 1).Draw(t, "age"))),
+				Kind: rapid.SampledFrom([]store.EntryKind{store.File, store.File, store.File, store.Symlink}).Draw(t, "kind")})
+			if rapid.IntRange(0, 2).Draw(t, "protected") == 0 {
+				protected[name] = true
+				keys = append(keys, lake.Key(name))
+			}
+		}
+		match := func(k lake.Key) antijoin.Match { return antijoin.Match(len(k) % 3) }
+		want := model(objects, protected, match)
+
+		j := antijoin.New(antijoin.Options{Protected: protect(keys...), Cutoff: cutoff, Hidden: hidden, Reason: orphan, Match: match})
+		defer j.Close()
+		var batches sync.WaitGroup
+		for batch := range slices.Chunk(objects, rapid.IntRange(1, 5).Draw(t, "batch")) {
+			batches.Go(func() {
+				if err := j.Batch(context.Background(), batch); err != nil {
+					panic(err)
+				}
+			})
+		}
+		batches.Wait()
+		res, err := j.Finish(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for v, err := range res.Dead() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, string(v.Key))
+		}
+		if !slices.Equal(got, want) || res.Totals.Dead != int64(len(want)) {
+			t.Fatalf("dead %q (%d), want %q; protected %q", got, res.Totals.Dead, want, slices.Sorted(maps.Keys(protected)))
+		}
+	})
+}
+
+func BenchmarkJoin(b *testing.B) {
+	keys := make([]lake.Key, 100_000)
+	objects := make([]store.Info, len(keys))
+	for i := range keys {
+		name := fmt.Sprintf("year=2023/month=07/day=%02d/hour=%02d/part-%05d-0a1b2c3d-4e5f-6789-abcd-ef0123456789.c000.snappy.parquet", i%28, i%24, i)
+		keys[i] = lake.Key(name)
+		objects[i] = file(name, old(1))
+	}
+	j := antijoin.New(antijoin.Options{Protected: protect(keys...), Cutoff: cutoff, Hidden: hidden, Reason: orphan})
+	defer j.Close()
+	for b.Loop() {
+		for batch := range slices.Chunk(objects, 1000) {
+			if err := j.Batch(context.Background(), batch); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(len(objects)*b.N)/b.Elapsed().Seconds(), "keys/s")
+}
