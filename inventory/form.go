@@ -1,0 +1,154 @@
+package inventory
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/lakesweep/lakesweep/lake"
+)
+
+// read hands on the rows of a text in this form.
+func (f form) read(in io.Reader, explicit map[string]string, clock times, b *batch) error {
+	switch f.kind {
+	case "csv":
+		return readCSV(in, f.csv, explicit, clock, b)
+	case "jsonl":
+		return readJSONL(in, explicit, clock, b)
+	}
+	return readLines(bufio.NewReaderSize(in, 64<<10), b)
+}
+
+// sniff settles the form of a list of plain files by the first of them, and
+// checks that it has the columns.
+func (s *Source) sniff(ctx context.Context, p *part) error {
+	head, packed, err := s.head(ctx, p)
+	if err != nil {
+		return err
+	}
+	name := strings.ToLower(p.name)
+	for _, suffix := range []string{".gz", ".zst"} {
+		name = strings.TrimSuffix(name, suffix)
+	}
+	text := bytes.TrimLeft(head, " \t\r\n")
+	switch {
+	case bytes.HasPrefix(head, []byte("PAR1")) && !packed:
+		s.form.kind = "parquet"
+		return s.probeParquet(ctx, p)
+	case bytes.HasPrefix(head, []byte("PAR1")):
+		return p.failed(lake.Unsupported, errors.New("a Parquet file inside another compression"), "Unpack it first.")
+	case bytes.HasPrefix(head, []byte("ORC")):
+		return p.failed(lake.Unsupported, errors.New("an ORC file"), orcHint)
+	case bytes.HasPrefix(head, []byte("Obj\x01")):
+		return p.failed(lake.Unsupported, errors.New("an Avro file"), "Write the list as Parquet or CSV.")
+	case bytes.HasPrefix(text, []byte("{")):
+		s.form.kind = "jsonl"
+		return s.probeJSONL(p, text)
+	case bytes.HasPrefix(text, []byte("[{")), bytes.HasPrefix(text, []byte("[\n")), bytes.HasPrefix(text, []byte("[ ")):
+		return p.failed(lake.Unsupported, errors.New("a JSON array"), "Write one object a line, for instance with jq -c '.[]'.")
+	}
+	s.form.csv.comma = ','
+	if strings.HasSuffix(name, ".tsv") {
+		s.form.csv.comma = '\t'
+	}
+	first := header(head, s.form.csv.comma)
+	isCSV := strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, ".tsv")
+	switch {
+	case looksLikeHeader(first) && (isCSV || len(first) > 1), isCSV && named(s.o.Columns, first):
+		s.form.kind, s.form.csv.header = "csv", true
+	case isCSV || s.o.Columns["path"] != "":
+		s.form.kind = "csv"
+		if len(s.o.Columns) == 0 {
+			first = nil
+		} else {
+			first = numbered(len(first))
+		}
+	default:
+		s.form.kind = "paths"
+		return nil
+	}
+	if first == nil {
+		return columnError(fmt.Errorf("%s has no header that names a column of paths", p.place),
+			"Say which column is which: --inventory-columns path=2,size=6,modified=7 (numbers from 1) or path=NAME.")
+	}
+	cols, err := assign(first, s.o.Columns)
+	if err != nil {
+		return err
+	}
+	s.info.Columns = cols.used(first)
+	return nil
+}
+
+const orcHint = "No ORC reader is built in: set the inventory's format to Parquet (best) or CSV."
+
+// named reports whether explicit names a column by its name in fields.
+func named(explicit map[string]string, fields []string) bool {
+	for word, name := range explicit {
+		if word == "encoding" || word == "scheme" {
+			continue
+		}
+		for _, f := range fields {
+			if strings.EqualFold(strings.TrimSpace(f), name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// head returns the first bytes of a part, unpacked.
+func (s *Source) head(ctx context.Context, p *part) (head []byte, packed bool, err error) {
+	in, err := p.open(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { err = errors.Join(err, in.close()) }()
+	text, err := in.text()
+	if err != nil {
+		return nil, false, err
+	}
+	buf := make([]byte, 64<<10)
+	n, err := io.ReadFull(text, buf)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, false, p.damaged(err)
+	}
+	return buf[:n], text != in.packed, nil
+}
+
+func (s *Source) probeParquet(ctx context.Context, p *part) error {
+	f, err := openParquet(ctx, &part{r: p.r, name: p.name, place: p.place, size: p.size})
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	s.ownList(f)
+	cols, err := assign(f.names, s.o.Columns)
+	if err != nil {
+		return err
+	}
+	s.form.latest = cols.has(roleLatest)
+	s.info.Columns = cols.used(f.names)
+	return nil
+}
+
+func (s *Source) probeJSONL(p *part, head []byte) error {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	var names []string
+	object, err := jsonObject(newJSON(bytes.NewReader(line)))
+	if err != nil || rowless(object) {
+		return nil // an object over several lines, or one that is no row: found out when reading
+	}
+	for _, m := range object {
+		names = append(names, m.name)
+	}
+	cols, err := assign(names, s.o.Columns)
+	if err != nil {
+		return err
+	}
+	s.info.Columns = cols.used(names)
+	return nil
+}

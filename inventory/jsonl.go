@@ -1,0 +1,118 @@
+package inventory
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// readJSONL hands on rows that are one JSON object each. The first object names
+// the columns, but later ones may lack some of them.
+func readJSONL(in io.Reader, explicit map[string]string, clock times, b *batch) error {
+	dec := newJSON(in)
+	var known map[string]role
+	for n := int64(1); ; n++ {
+		object, err := jsonObject(dec)
+		if err == io.EOF {
+			return b.flush()
+		}
+		if err != nil {
+			return fmt.Errorf("object %d: %w", n, err)
+		}
+		if rowless(object) {
+			continue
+		}
+		if known == nil {
+			var names []string
+			for _, m := range object {
+				names = append(names, m.name)
+			}
+			cols, err := assign(names, explicit)
+			if err != nil {
+				return err
+			}
+			known = make(map[string]role)
+			for r, i := range cols {
+				known[names[i]] = r
+			}
+			b.latest = cols.has(roleLatest)
+		}
+		r := raw{size: -1}
+		for _, m := range object {
+			as, ok := known[m.name]
+			if m.name == "path_base64" {
+				as, ok = rolePathBase64, true
+			}
+			if ok {
+				r.set(as, m.value, clock)
+			}
+		}
+		if err := b.add(&r); err != nil {
+			return err
+		}
+	}
+}
+
+// member is one member of an object: the text of a string, number or boolean, nil for null.
+type member struct {
+	name  string
+	value []byte
+}
+
+// jsonObject reads an object. Values that are arrays or objects are left out.
+func jsonObject(dec *jsontext.Decoder) ([]member, error) {
+	tok, err := dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	if tok.Kind() != '{' {
+		return nil, errors.New("no JSON object")
+	}
+	var out []member
+	for {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, unexpected(err)
+		}
+		if name.Kind() == '}' {
+			return out, nil
+		}
+		m := member{name: name.String()}
+		switch kind := dec.PeekKind(); kind {
+		case '{', '[':
+			if err := dec.SkipValue(); err != nil {
+				return nil, unexpected(err)
+			}
+			continue
+		default:
+			tok, err := dec.ReadToken()
+			if err != nil {
+				return nil, unexpected(err)
+			}
+			if kind != 'n' {
+				m.value = []byte(tok.String())
+			}
+		}
+		out = append(out, m)
+	}
+}
+
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// rowless reports an object of our own output that is no row.
+func rowless(object []member) bool {
+	i := slices.IndexFunc(object, func(m member) bool { return m.name == "message_type" })
+	return i >= 0 && string(object[i].value) != "file"
+}
+
+func newJSON(in io.Reader) *jsontext.Decoder {
+	return jsontext.NewDecoder(in, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+}

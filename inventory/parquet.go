@@ -1,0 +1,206 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/lakesweep/lakesweep/lake"
+)
+
+const (
+	columnAhead = 1 << 20   // bytes read ahead in each column
+	footerAhead = 256 << 10 // bytes of a footer's first request
+	pageBuffer  = 64 << 10
+)
+
+// parquetFile is an open Parquet part.
+type parquetFile struct {
+	part  *part
+	file  *parquet.File
+	spool io.ReaderAt // all its bytes at hand; nil reads ranges of the part
+	close func() error
+	names []string // of the leaf columns, with dots
+}
+
+// openParquet opens a part, whose MD5 sum is checked before anything is read.
+func openParquet(ctx context.Context, p *part) (*parquetFile, error) {
+	f := &parquetFile{part: p, close: func() error { return nil }}
+	var at io.ReaderAt
+	switch {
+	case p.md5 != "" && p.r.Traits().Name == "local":
+		if err := p.verify(ctx); err != nil {
+			return nil, err
+		}
+	case p.md5 != "":
+		tmp, err := p.spool(ctx)
+		if err != nil {
+			return nil, err
+		}
+		at, f.spool, f.close = tmp, tmp, tmp.Close
+	}
+	if at == nil {
+		at = &window{ctx: ctx, p: p, ahead: footerAhead, limit: p.size}
+	}
+	err := guarded(func() (err error) {
+		f.file, err = parquet.OpenFile(at, p.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer), parquet.OptimisticRead(true))
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(p.damaged(err), f.close())
+	}
+	for _, path := range f.file.Schema().Columns() {
+		f.names = append(f.names, strings.Join(path, "."))
+	}
+	return f, nil
+}
+
+// read hands on all rows; row groups are read by at most workers goroutines at once.
+func (f *parquetFile) read(ctx context.Context, workers int, explicit map[string]string, s spelling, clock times, emit func([]Row) error, count func(Counts)) error {
+	cols, err := assign(f.names, explicit)
+	if err != nil {
+		return err
+	}
+	readers := make(map[int]func(*raw, parquet.Value))
+	for r, i := range cols {
+		read, err := f.reader(r, i, clock)
+		if err != nil {
+			return err
+		}
+		readers[i] = read
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(workers, 1))
+	for _, group := range f.file.RowGroups() {
+		g.Go(func() error {
+			b := newBatch(s, emit)
+			err := f.group(ctx, group, readers, b)
+			count(b.counts)
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// group reads the columns of one row group side by side.
+func (f *parquetFile) group(ctx context.Context, group parquet.RowGroup, readers map[int]func(*raw, parquet.Value), b *batch) (err error) {
+	var cursors []*cursor
+	defer func() {
+		for _, c := range cursors {
+			err = errors.Join(err, c.close())
+		}
+	}()
+	chunks := group.ColumnChunks()
+	for i, read := range readers {
+		chunk, ok := chunks[i].(*parquet.FileColumnChunk)
+		if !ok || chunk.NumValues() != group.NumRows() {
+			return f.part.damaged(fmt.Errorf("the column %s has %d values in %d rows", f.names[i], chunks[i].NumValues(), group.NumRows()))
+		}
+		at := f.spool
+		if at == nil {
+			at = &window{ctx: ctx, p: f.part, ahead: columnAhead, limit: f.part.size}
+		}
+		cursors = append(cursors, &cursor{pages: chunk.PagesFrom(at), set: read, values: make([]parquet.Value, 1024)})
+	}
+	rows := make([]raw, len(cursors[0].values))
+	for left := group.NumRows(); left > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := int(min(left, int64(len(rows))))
+		for _, c := range cursors {
+			if err := guarded(c.fill); err != nil {
+				return f.part.damaged(fmt.Errorf("%d rows from the end of a row group: %w", left, err))
+			}
+			n = min(n, c.have())
+		}
+		for i := range n {
+			rows[i] = raw{size: -1}
+		}
+		for _, c := range cursors {
+			c.take(rows[:n])
+		}
+		for i := range n {
+			if err := b.add(&rows[i]); err != nil {
+				return err
+			}
+		}
+		left -= int64(n)
+	}
+	return b.flush()
+}
+
+// cursor reads the values of one column, page by page.
+type cursor struct {
+	pages  parquet.Pages
+	set    func(*raw, parquet.Value)
+	page   parquet.Page
+	reader parquet.ValueReader
+	values []parquet.Value
+	at, n  int
+}
+
+func (c *cursor) have() int { return c.n - c.at }
+
+// fill reads more values once all of the last ones are taken: their bytes lie
+// in the page.
+func (c *cursor) fill() error {
+	for c.at == c.n {
+		if c.reader == nil {
+			page, err := c.pages.ReadPage()
+			if err == io.EOF {
+				return io.ErrUnexpectedEOF
+			}
+			if err != nil {
+				return err
+			}
+			c.page, c.reader = page, page.Values()
+		}
+		n, err := c.reader.ReadValues(c.values)
+		c.at, c.n = 0, n
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if n == 0 {
+			parquet.Release(c.page)
+			c.page, c.reader = nil, nil
+		}
+	}
+	return nil
+}
+
+func (c *cursor) take(rows []raw) {
+	for i := range rows {
+		if v := c.values[c.at+i]; !v.IsNull() {
+			c.set(&rows[i], v)
+		}
+	}
+	c.at += len(rows)
+}
+
+func (c *cursor) close() error {
+	if c.page != nil {
+		parquet.Release(c.page)
+	}
+	return c.pages.Close()
+}
+
+// guarded runs read, which calls the Parquet library, and makes an error of a
+// panic: on damaged bytes the library may run past a slice.
+func guarded(read func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("malformed Parquet: %v", p)
+		}
+	}()
+	return read()
+}
+
+func (f *parquetFile) typeError(i int, t parquet.Type, what string) error {
+	return f.part.failed(lake.Unsupported, fmt.Errorf("the column %s of type %s can't hold %s", f.names[i], t, what), "Cast it in the query that writes the list, or name another column with --inventory-columns.")
+}

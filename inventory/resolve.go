@@ -1,0 +1,343 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// Map says that names beginning with From are reached at To. Both are prefixes
+// of whole path components, or a bare scheme such as "s3a://".
+type Map struct{ From, To string }
+
+// Resolver says which rows lie below which of some roots. Safe for concurrent use.
+type Resolver struct {
+	roots   []lake.Root
+	byStore map[string]*rootSet // by class and authority, as storeKey spells it
+	maps    []mapping           // the longest From first
+	counts  [resolved]atomic.Int64
+	seen    []atomic.Int64 // rows below each root
+}
+
+const (
+	countOutside = iota
+	countMetadata
+	countOdd
+	resolved
+)
+
+// Resolved says what became of the rows that a Resolver was given.
+type Resolved struct {
+	Outside  int64   // below none of the roots
+	Metadata int64   // in the log of a root itself, never a candidate
+	Odd      int64   // below a root, but "." or ".." stands in the name
+	Inside   []int64 // handed on, for each root
+}
+
+// rootSet holds the roots in one bucket or file system.
+type rootSet struct {
+	paths   map[string][]int // path → indexes of roots
+	lengths []int            // of the paths, each once
+}
+
+// mapping is a Map, parsed.
+type mapping struct {
+	from, to string
+	scheme   bool // from and to are bare schemes
+}
+
+// NewResolver returns a Resolver for roots.
+//
+// Errors: Invalid for a Map that is empty or maps a scheme to a path.
+func NewResolver(roots []lake.Root, maps []Map) (*Resolver, error) {
+	r := &Resolver{roots: roots, byStore: make(map[string]*rootSet), seen: make([]atomic.Int64, len(roots))}
+	for i, root := range roots {
+		for _, key := range storeKeys(root.Class(), root.Authority) {
+			set := r.byStore[key]
+			if set == nil {
+				set = &rootSet{paths: make(map[string][]int)}
+				r.byStore[key] = set
+			}
+			set.paths[root.Path] = append(set.paths[root.Path], i)
+			if !slices.Contains(set.lengths, len(root.Path)) {
+				set.lengths = append(set.lengths, len(root.Path))
+			}
+		}
+	}
+	for _, m := range maps {
+		parsed := mapping{from: trimSlash(m.From), to: trimSlash(m.To), scheme: strings.HasSuffix(m.From, "://")}
+		if m.From == "" || m.To == "" || parsed.scheme != strings.HasSuffix(m.To, "://") {
+			return nil, &lake.Error{Op: "read --map", Kind: lake.Invalid, Err: fmt.Errorf("%q=%q maps nothing", m.From, m.To),
+				Hint: "Write --map FROM=TO with two prefixes of whole path components, or two schemes such as s3a://=s3://."}
+		}
+		r.maps = append(r.maps, parsed)
+	}
+	slices.SortStableFunc(r.maps, func(a, b mapping) int { return len(b.from) - len(a.from) })
+	return r, nil
+}
+
+func trimSlash(s string) string {
+	if strings.HasSuffix(s, "://") {
+		return s
+	}
+	return strings.TrimRight(s, "/")
+}
+
+// storeKeys returns the keys under which a root's store is found. Azure's have
+// a second one for names that give the container without its account.
+func storeKeys(class, authority string) []string {
+	if class != "az" {
+		return []string{class + "://" + authority}
+	}
+	container, account := azure(authority)
+	return []string{"az://" + container + "@" + account, "az:any://" + container}
+}
+
+// azure splits container@account.host; the account is "" if it isn't named.
+func azure(authority string) (container, account string) {
+	container, host, _ := strings.Cut(authority, "@")
+	account, _, _ = strings.Cut(host, ".")
+	return container, strings.ToLower(account)
+}
+
+// lookup finds the roots of a store. An Azure container without its account,
+// in the name or in the root, may be that of any account.
+func (r *Resolver) lookup(class, authority string) *rootSet {
+	if class != "az" {
+		return r.byStore[class+"://"+authority]
+	}
+	container, account := azure(authority)
+	if account == "" {
+		return r.byStore["az:any://"+container]
+	}
+	if set := r.byStore["az://"+container+"@"+account]; set != nil {
+		return set
+	}
+	return r.byStore["az://"+container+"@"]
+}
+
+// Counts returns what became of the rows so far.
+func (r *Resolver) Counts() Resolved {
+	out := Resolved{Outside: r.counts[countOutside].Load(), Metadata: r.counts[countMetadata].Load(), Odd: r.counts[countOdd].Load(), Inside: make([]int64, len(r.seen))}
+	for i := range r.seen {
+		out.Inside[i] = r.seen[i].Load()
+	}
+	return out
+}
+
+// Resolve hands the rows on by root, as a listing of that root would show them:
+// names relative to it, never decoded. A row below several roots goes to each.
+// The rows of a root's own log are left out; those of a log further below are
+// not, as they tell of a table inside. The slice is lent for the call.
+//
+// Errors: emit's.
+func (r *Resolver) Resolve(rows []Row, emit func(root int, objects []store.Info) error) error {
+	out := make([][]store.Info, len(r.roots))
+	var last place
+	for i := range rows {
+		row := &rows[i]
+		if !r.resolve(row, &last, out) {
+			r.counts[countOutside].Add(1)
+		}
+	}
+	for i, objects := range out {
+		if len(objects) == 0 {
+			continue
+		}
+		r.seen[i].Add(int64(len(objects)))
+		if err := emit(i, objects); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Scan is Rows and Resolve in one: it hands on what the list shows of each of
+// r's roots. emit is called by several goroutines at once.
+func (s *Source) Scan(ctx context.Context, r *Resolver, emit func(root int, objects []store.Info) error) (Counts, error) {
+	return s.Rows(ctx, func(rows []Row) error { return r.Resolve(rows, emit) })
+}
+
+// place is a Row's Place, looked up. The rows of a batch mostly share one.
+type place struct {
+	spelled string
+	set     *rootSet
+	path    string // of the place itself, below the authority
+	ok      bool
+}
+
+func (r *Resolver) resolve(row *Row, last *place, out [][]store.Info) bool {
+	switch {
+	case row.Place == "" && !isAbsolute(row.Name):
+		// Relative to the table, whichever it is.
+		for i := range r.roots {
+			r.put(row, i, strings.TrimPrefix(row.Name, "./"), out)
+		}
+		return len(r.roots) > 0
+	case row.Place == "" || len(r.maps) > 0:
+		name := row.Name
+		if row.Place != "" {
+			name = row.Place + "/" + row.Name
+		}
+		set, path := r.locate(r.mapped(name))
+		return r.below(row, set, path, out)
+	}
+	if !last.ok || last.spelled != row.Place {
+		*last = place{spelled: row.Place, ok: true}
+		last.set, last.path = r.locate(row.Place)
+	}
+	if last.path != "" {
+		return r.below(row, last.set, last.path+"/"+row.Name, out)
+	}
+	return r.below(row, last.set, row.Name, out)
+}
+
+func isAbsolute(name string) bool {
+	if strings.HasPrefix(name, "/") {
+		return true
+	}
+	i := strings.IndexByte(name, ':')
+	return i > 1 && (strings.HasPrefix(name[i:], "://") || strings.HasPrefix(name[i:], ":/")) && !strings.Contains(name[:i], "/")
+}
+
+// mapped applies the longest Map that fits.
+func (r *Resolver) mapped(name string) string {
+	for _, m := range r.maps {
+		rest, ok := strings.CutPrefix(name, m.from)
+		if ok && (m.scheme || rest == "" || rest[0] == '/') {
+			return m.to + rest
+		}
+	}
+	return name
+}
+
+// locate splits an absolute name into the roots of its store and its path
+// there; nil if no root lies in that store.
+func (r *Resolver) locate(name string) (*rootSet, string) {
+	scheme, rest, ok := strings.Cut(name, ":")
+	if !ok || strings.HasPrefix(name, "/") {
+		// A path without a scheme: of a local root, or of a file system.
+		path := squeeze(name)
+		if set := r.byStore["file://"]; set != nil {
+			return set, path
+		}
+		return r.fileSystem(), path
+	}
+	scheme = strings.ToLower(scheme)
+	authority := ""
+	if after, ok := strings.CutPrefix(rest, "//"); ok {
+		authority, rest, _ = strings.Cut(after, "/")
+	} else {
+		rest = strings.TrimPrefix(rest, "/")
+	}
+	if scheme == "https" || scheme == "http" {
+		scheme, authority, rest = httpName(authority, rest)
+	}
+	class := lake.Root{Scheme: scheme}.Class()
+	if isFileSystem(class) {
+		rest = squeeze(rest)
+	}
+	switch {
+	case class == "":
+		return nil, ""
+	case class == "file" && authority == "localhost":
+		authority = ""
+	case class == "hdfs" && authority == "":
+		return r.fileSystem(), rest
+	}
+	return r.lookup(class, authority), rest
+}
+
+// fileSystem returns the roots on HDFS if they share one name node.
+func (r *Resolver) fileSystem() *rootSet {
+	var found *rootSet
+	for key, set := range r.byStore {
+		if strings.HasPrefix(key, "hdfs://") {
+			if found != nil {
+				return nil
+			}
+			found = set
+		}
+	}
+	return found
+}
+
+// httpName reads https://account.blob.core.windows.net/container/name, with
+// dfs instead of blob too. Source: cases/bugs.md B014.
+func httpName(host, path string) (scheme, authority, rest string) {
+	account, service, _ := strings.Cut(host, ".")
+	if !strings.HasPrefix(service, "blob.") && !strings.HasPrefix(service, "dfs.") {
+		return "https", "", ""
+	}
+	container, rest, _ := strings.Cut(path, "/")
+	return "az", container + "@" + account, rest
+}
+
+// below finds the roots above path and puts the row there.
+func (r *Resolver) below(row *Row, set *rootSet, path string, out [][]store.Info) bool {
+	if set == nil {
+		return false
+	}
+	found := false
+	for _, n := range set.lengths {
+		switch {
+		case n == 0:
+			for _, i := range set.paths[""] {
+				found = true
+				r.put(row, i, path, out)
+			}
+		case len(path) > n+1 && path[n] == '/':
+			for _, i := range set.paths[path[:n]] {
+				found = true
+				r.put(row, i, path[n+1:], out)
+			}
+		case len(path) == n, len(path) == n+1 && path[n] == '/': // a root itself
+			found = found || len(set.paths[path[:n]]) > 0
+		}
+	}
+	return found
+}
+
+// put adds the row to the objects of a root, unless its name is one that no
+// listing of the root would show, or lies in the root's own log.
+func (r *Resolver) put(row *Row, i int, name string, out [][]store.Info) {
+	if isFileSystem(r.roots[i].Class()) {
+		name = squeeze(name)
+	}
+	switch {
+	case name == "" || hasDots(name):
+		r.counts[countOdd].Add(1)
+	case strings.HasPrefix(name, "_delta_log/") || name == "_delta_log":
+		r.counts[countMetadata].Add(1)
+	default:
+		out[i] = append(out[i], store.Info{Name: name, Kind: row.Kind, Size: row.Size, Modified: row.Modified, ETag: row.ETag})
+	}
+}
+
+func isFileSystem(class string) bool { return class == "file" || class == "hdfs" || class == "viewfs" }
+
+// squeeze drops empty components, which a file system ignores.
+func squeeze(name string) string {
+	for strings.Contains(name, "//") {
+		name = strings.ReplaceAll(name, "//", "/")
+	}
+	return strings.Trim(name, "/")
+}
+
+// hasDots reports a component "." or "..".
+func hasDots(name string) bool {
+	if !strings.Contains(name, "./") && !strings.HasSuffix(name, ".") {
+		return false
+	}
+	for c := range strings.SplitSeq(name, "/") {
+		if c == "." || c == ".." {
+			return true
+		}
+	}
+	return false
+}

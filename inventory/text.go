@@ -1,0 +1,221 @@
+package inventory
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// csvForm is how a CSV text is laid out.
+type csvForm struct {
+	comma  byte     // 0: ','
+	names  []string // of the columns, where the text has no header
+	header bool     // the first record names the columns
+}
+
+// readCSV hands on the rows of a CSV part.
+func readCSV(in io.Reader, form csvForm, explicit map[string]string, clock times, b *batch) error {
+	s := newSplitter(in, form.comma)
+	names := form.names
+	if form.header {
+		fields, err := s.next()
+		if err == io.EOF {
+			return nil // an empty shard
+		}
+		if err != nil {
+			return err
+		}
+		names = texts(fields)
+	}
+	var slots []role
+	var r raw
+	for {
+		fields, err := s.next()
+		if err == io.EOF {
+			return b.flush()
+		}
+		if err != nil {
+			return err
+		}
+		if slots == nil {
+			if names == nil {
+				names = numbered(len(fields))
+			}
+			cols, err := assign(names, explicit)
+			if err != nil {
+				return err
+			}
+			slots, b.latest = cols.slots(len(names)), cols.has(roleLatest)
+		}
+		if len(fields) != len(slots) {
+			return fmt.Errorf("record %d has %d fields instead of %d", s.line, len(fields), len(slots))
+		}
+		r = raw{size: -1}
+		for i, f := range fields {
+			if slots[i] != roles {
+				r.set(slots[i], f, clock)
+			}
+		}
+		if err := b.add(&r); err != nil {
+			return err
+		}
+	}
+}
+
+// slots inverts c: the role of each of n columns, roles for none.
+func (c columns) slots(n int) []role {
+	out := slices.Repeat([]role{roles}, n)
+	for r, i := range c {
+		out[i] = r
+	}
+	return out
+}
+
+func texts(fields [][]byte) []string {
+	out := make([]string, len(fields))
+	for i, f := range fields {
+		out[i] = string(f)
+	}
+	return out
+}
+
+// numbered names n columns by their numbers.
+func numbered(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprint("column ", i+1)
+	}
+	return out
+}
+
+// readLines hands on a plain list of paths, each ended by a line break (and a
+// carriage return before it) or, if the text holds any, by NUL.
+func readLines(in *bufio.Reader, b *batch) error {
+	head, err := in.Peek(in.Size())
+	if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
+		return err
+	}
+	end := byte('\n')
+	if bytes.IndexByte(head, 0) >= 0 {
+		end = 0
+	}
+	r := raw{size: -1}
+	var long []byte
+	for {
+		line, err := in.ReadSlice(end)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			if long = append(long, line...); len(long) > maxRecord {
+				return errLongRecord
+			}
+			continue
+		}
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if len(long) > 0 {
+			long = append(long, line...)
+			line = long
+		}
+		line = bytes.TrimSuffix(line, []byte{end})
+		if end == '\n' {
+			line = bytes.TrimSuffix(line, []byte("\r"))
+		}
+		if len(line) > 0 {
+			r.path = line
+			if err := b.add(&r); err != nil {
+				return err
+			}
+		}
+		long = long[:0]
+		if err == io.EOF {
+			return b.flush()
+		}
+	}
+}
+
+// ahead reads in on a goroutine of its own, so that unpacking and splitting one
+// file keep two cores busy. Cancel it before the stream under in is closed.
+type ahead struct {
+	ctx    context.Context
+	blocks chan block
+	free   chan []byte
+	cur    block
+	rest   []byte
+	done   chan struct{}
+}
+
+type block struct {
+	buf []byte
+	err error
+}
+
+const blockSize = 128 << 10
+
+func readAhead(ctx context.Context, in io.Reader) *ahead {
+	a := &ahead{ctx: ctx, blocks: make(chan block, 4), free: make(chan []byte, 6), done: make(chan struct{})}
+	for range cap(a.free) {
+		a.free <- make([]byte, blockSize)
+	}
+	go a.run(in)
+	return a
+}
+
+func (a *ahead) run(in io.Reader) {
+	defer close(a.done)
+	for {
+		var buf []byte
+		select {
+		case buf = <-a.free:
+		case <-a.ctx.Done():
+			return
+		}
+		n, err := io.ReadFull(in, buf[:blockSize])
+		if err == io.ErrUnexpectedEOF && n > 0 {
+			err = nil // the next read tells the true end
+		}
+		select {
+		case a.blocks <- block{buf[:n], err}:
+		case <-a.ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Read returns what was read ahead.
+func (a *ahead) Read(p []byte) (int, error) {
+	for len(a.rest) == 0 {
+		if a.cur.err != nil {
+			return 0, a.cur.err
+		}
+		if a.cur.buf != nil {
+			a.free <- a.cur.buf[:blockSize]
+		}
+		select {
+		case a.cur = <-a.blocks:
+			a.rest = a.cur.buf
+		case <-a.ctx.Done():
+			return 0, a.ctx.Err()
+		}
+	}
+	n := copy(p, a.rest)
+	a.rest = a.rest[n:]
+	return n, nil
+}
+
+// header returns the fields of the first record of a text that begins with head.
+func header(head []byte, comma byte) []string {
+	s := newSplitter(bytes.NewReader(head), comma)
+	fields, err := s.next()
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.Join(texts(fields), "\x00"), "\x00")
+}
