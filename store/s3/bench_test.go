@@ -1,0 +1,34 @@
+package s3
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+)
+
+// awsPage is a page as S3 writes it for a bucket of today: about 390 bytes a key.
+func awsPage(n int) []byte {
+	var b bytes.Buffer
+	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>bench</Name><Prefix>t/</Prefix><NextContinuationToken>1ueGcxLPRx1Tr/XYExHnhbYLgveDs2J/wm36Hy4vbOwM=</NextContinuationToken><KeyCount>` +
+		fmt.Sprint(n) + `</KeyCount><MaxKeys>1000</MaxKeys><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>`)
+	for i := range n {
+		fmt.Fprintf(&b, `<Contents><Key>t/date%%3D2024-01-%02d/part-%05d-8a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9.c000.snappy.parquet</Key><LastModified>2024-01-02T03:04:%02d.000Z</LastModified><ETag>&quot;d41d8cd98f00b204e9800998ecf8427e&quot;</ETag><ChecksumAlgorithm>CRC64NVME</ChecksumAlgorithm><ChecksumType>FULL_OBJECT</ChecksumType><Size>%d</Size><StorageClass>STANDARD</StorageClass></Contents>`, i%28, i, i%60, 1000000+i)
+	}
+	b.WriteString("</ListBucketResult>")
+	return b.Bytes()
+}
+
+func BenchmarkPage(b *testing.B) {
+	whole := awsPage(1000)
+	buf := make([]byte, len(whole))
+	var r pageReader
+	b.ReportAllocs()
+	b.SetBytes(int64(len(whole)))
+	for b.Loop() {
+		copy(buf, whole)
+		if p, err := r.decode(buf); err != nil || len(p.entries) != 1000 {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds(), "keys/s")
+}

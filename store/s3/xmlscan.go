@@ -1,0 +1,286 @@
+package s3
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// scanner reads the elements of an XML document that lies in memory. It knows
+// what an answer of S3 can hold: elements, attributes (skipped), text with
+// entities and CDATA, comments and processing instructions. It checks that
+// elements nest and end, not that names and characters are legal.
+type scanner struct {
+	b []byte
+	i int
+}
+
+func broken(format string, args ...any) error {
+	return fmt.Errorf("page of a listing: %s: %w", fmt.Sprintf(format, args...), store.ErrTruncated)
+}
+
+// next moves to the next tag and returns its local name. end: it closes an
+// element; empty: it opens and closes one.
+func (s *scanner) next() (name []byte, end, empty bool, err error) {
+	for {
+		n := bytes.IndexByte(s.b[s.i:], '<')
+		if n < 0 || s.i+n+1 >= len(s.b) {
+			return nil, false, false, broken("no end")
+		}
+		s.i += n + 1
+		switch s.b[s.i] {
+		case '/':
+			s.i++
+			n := bytes.IndexByte(s.b[s.i:], '>')
+			if n < 0 {
+				return nil, false, false, broken("no end")
+			}
+			name = bytes.TrimRight(s.b[s.i:s.i+n], " \t\r\n")
+			s.i += n + 1
+			return local(name), true, false, nil
+		case '?', '!':
+			if err := s.skipMarkup(); err != nil {
+				return nil, false, false, err
+			}
+		default:
+			name, empty, err = s.openTag()
+			return name, false, empty, err
+		}
+	}
+}
+
+// skipMarkup skips a comment, an instruction or CDATA between elements.
+func (s *scanner) skipMarkup() error {
+	rest := s.b[s.i:]
+	for _, m := range [...]struct{ open, close string }{{"?", "?>"}, {"!--", "-->"}, {"![CDATA[", "]]>"}} {
+		if bytes.HasPrefix(rest, []byte(m.open)) {
+			n := bytes.Index(rest[len(m.open):], []byte(m.close))
+			if n < 0 {
+				return broken("no end")
+			}
+			s.i += len(m.open) + n + len(m.close)
+			return nil
+		}
+	}
+	return broken("unexpected markup")
+}
+
+// openTag reads an opening tag after its '<'.
+func (s *scanner) openTag() (name []byte, empty bool, err error) {
+	start := s.i
+	for s.i < len(s.b) {
+		switch s.b[s.i] {
+		case '>':
+			name = s.b[start:s.i]
+			s.i++
+			return local(name), false, nil
+		case '/', ' ', '\t', '\r', '\n':
+			name = s.b[start:s.i]
+			empty, err = s.attributes()
+			return local(name), empty, err
+		}
+		s.i++
+	}
+	return nil, false, broken("no end")
+}
+
+// attributes skips to the end of a tag.
+func (s *scanner) attributes() (empty bool, err error) {
+	for s.i < len(s.b) {
+		switch c := s.b[s.i]; c {
+		case '"', '\'':
+			n := bytes.IndexByte(s.b[s.i+1:], c)
+			if n < 0 {
+				return false, broken("no end")
+			}
+			s.i += n + 2
+		case '>':
+			s.i++
+			return s.b[s.i-2] == '/', nil
+		default:
+			s.i++
+		}
+	}
+	return false, broken("no end")
+}
+
+// local cuts the prefix of a namespace off.
+func local(name []byte) []byte {
+	if len(name) > 10 { // no name we know has a prefix and less
+		if i := bytes.IndexByte(name, ':'); i >= 0 {
+			return name[i+1:]
+		}
+	} else {
+		for i, c := range name {
+			if c == ':' {
+				return name[i+1:]
+			}
+		}
+	}
+	return name
+}
+
+// skip skips the rest of the element name, whatever is in it.
+func (s *scanner) skip(name []byte, empty bool) error {
+	if empty {
+		return nil
+	}
+	// Nearly always the element holds text only.
+	n := bytes.IndexByte(s.b[s.i:], '<')
+	if n >= 0 && bytes.HasPrefix(s.b[s.i+n:], []byte("</")) {
+		s.i += n
+		return s.close(name)
+	}
+	for {
+		inner, end, empty, err := s.next()
+		if err != nil {
+			return err
+		}
+		if end {
+			if !bytes.Equal(inner, name) {
+				return broken("<%s> ends as <%s>", name, inner)
+			}
+			return nil
+		}
+		if err := s.skip(inner, empty); err != nil {
+			return err
+		}
+	}
+}
+
+// close reads the closing tag of name.
+func (s *scanner) close(name []byte) error {
+	if i := s.i + 2 + len(name); i < len(s.b) && s.b[i] == '>' && bytes.Equal(s.b[s.i+2:i], name) {
+		s.i = i + 1
+		return nil
+	}
+	got, end, _, err := s.next()
+	if err != nil {
+		return err
+	}
+	if !end || !bytes.Equal(got, name) {
+		return broken("<%s> ends as <%s>", name, got)
+	}
+	return nil
+}
+
+// text returns the text of the element name, decoded in place, and reads its
+// closing tag. Elements inside are skipped, as encoding/xml does.
+func (s *scanner) text(name []byte, empty bool) ([]byte, error) {
+	if empty {
+		return nil, nil
+	}
+	start := s.i
+	n := bytes.IndexByte(s.b[start:], '<')
+	if n < 0 {
+		return nil, broken("no end")
+	}
+	raw := s.b[start : start+n]
+	if bytes.IndexByte(raw, '&') < 0 && bytes.IndexByte(raw, '\r') < 0 && bytes.HasPrefix(s.b[start+n:], []byte("</")) {
+		s.i = start + n
+		return raw, s.close(name)
+	}
+	return s.slowText(name)
+}
+
+// slowText is text with entities, CDATA, comments or elements in it. What it
+// decodes is never longer than what it read.
+func (s *scanner) slowText(name []byte) ([]byte, error) {
+	start, out := s.i, s.i
+	for {
+		n := bytes.IndexByte(s.b[s.i:], '<')
+		if n < 0 {
+			return nil, broken("no end")
+		}
+		var err error
+		if out, err = s.unescape(out, s.i, s.i+n, true); err != nil {
+			return nil, err
+		}
+		s.i += n
+		rest := s.b[s.i:]
+		switch {
+		case bytes.HasPrefix(rest, []byte("</")):
+			return s.b[start:out], s.close(name)
+		case bytes.HasPrefix(rest, []byte("<![CDATA[")):
+			n := bytes.Index(rest, []byte("]]>"))
+			if n < 0 {
+				return nil, broken("no end")
+			}
+			if out, err = s.unescape(out, s.i+len("<![CDATA["), s.i+n, false); err != nil {
+				return nil, err
+			}
+			s.i += n + len("]]>")
+		case bytes.HasPrefix(rest, []byte("<!")), bytes.HasPrefix(rest, []byte("<?")):
+			s.i++
+			if err := s.skipMarkup(); err != nil {
+				return nil, err
+			}
+		default:
+			inner, _, empty, err := s.next()
+			if err != nil {
+				return nil, err
+			}
+			if err := s.skip(inner, empty); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// unescape moves b[from:to] to out: line ends normalised (XML 1.0, 2.11), and
+// entities replaced if there are any to be.
+func (s *scanner) unescape(out, from, to int, entities bool) (int, error) {
+	for i := from; i < to; {
+		switch c := s.b[i]; {
+		case c == '\r':
+			if i++; i < to && s.b[i] == '\n' {
+				i++
+			}
+			s.b[out] = '\n'
+			out++
+		case c == '&' && entities:
+			n := bytes.IndexByte(s.b[i:to], ';')
+			if n < 0 {
+				return 0, broken("bad entity")
+			}
+			r, ok := entity(string(s.b[i+1 : i+n]))
+			if !ok {
+				return 0, broken("unknown entity %q", s.b[i:i+n+1])
+			}
+			out += utf8.EncodeRune(s.b[out:], r)
+			i += n + 1
+		default:
+			s.b[out] = c
+			out, i = out+1, i+1
+		}
+	}
+	return out, nil
+}
+
+// entity returns the character that the reference &name; stands for.
+func entity(name string) (rune, bool) {
+	switch name {
+	case "amp":
+		return '&', true
+	case "lt":
+		return '<', true
+	case "gt":
+		return '>', true
+	case "quot":
+		return '"', true
+	case "apos":
+		return '\'', true
+	}
+	base := 10
+	if len(name) < 2 || name[0] != '#' {
+		return 0, false
+	} else if name = name[1:]; name[0] == 'x' {
+		base, name = 16, name[1:]
+	}
+	// The shortest reference of a rune is longer than its UTF-8.
+	n, err := strconv.ParseUint(name, base, 32)
+	return rune(n), err == nil && n <= utf8.MaxRune && utf8.ValidRune(rune(n))
+}
