@@ -87,10 +87,10 @@ func (f *fakeEngine) Plan(ctx context.Context, req sweep.PlanRequest, out string
 	for _, v := range rows {
 		if v.Directory {
 			h.Totals.DeadDirectories++
-		} else {
-			h.Totals.Dead++
-			h.Totals.DeadBytes += max(v.Size, 0)
+			continue
 		}
+		h.Totals.Dead++
+		h.Totals.DeadBytes += max(v.Size, 0)
 		c := h.Totals.ByReason[string(v.Reason)]
 		h.Totals.ByReason[string(v.Reason)] = filelist.Count{Objects: c.Objects + 1, Bytes: c.Bytes + max(v.Size, 0)}
 	}
