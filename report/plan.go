@@ -211,11 +211,11 @@ func (p *Printer) planFoot(plan Plan, s *stream, age ages) error {
 	}
 	requests := Count(t.ListRequests) + " to list, " + Count(t.DeleteRequests) + " to delete"
 	if cost, ok := p.opt.Prices.Requests(t); ok {
-		requests += ", about " + dollars(cost)
+		requests += ", " + dollars(cost)
 	}
 	lines = append(lines, [2]string{"requests", requests})
 	if saving, ok := p.opt.Prices.Saving(t); ok {
-		lines = append(lines, [2]string{"saves", "about " + dollars(saving) + " a month"})
+		lines = append(lines, [2]string{"saves", dollars(saving) + " a month"})
 	}
 	lines = append(lines, [2]string{"took", Span(time.Duration(t.Seconds * float64(time.Second)))})
 	lines = append(lines, p.guardLines(plan.Head.Guards)...)
@@ -290,8 +290,11 @@ func sortedReasons(by map[string]filelist.Count) []string {
 }
 
 func dollars(f float64) string {
-	if f >= 0.01 || f == 0 {
+	switch {
+	case f >= 0.01 || f == 0:
 		return fmt.Sprintf("$%.2f", f)
+	case f < 0.00001:
+		return "less than $0.00001"
 	}
 	return fmt.Sprintf("$%.5f", f)
 }

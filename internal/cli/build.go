@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/lakesweep/lakesweep/lake"
-	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/store/local"
 	"github.com/lakesweep/lakesweep/sweep"
@@ -57,15 +56,6 @@ func missing(what string) error {
 	return &lake.Error{Op: what, Kind: lake.Unsupported, Err: errors.New("this build can't do it")}
 }
 
-func (s sweeper) Apply(context.Context, *plan.Plan, sweep.ApplyRequest, func(sweep.Outcome)) (sweep.Result, error) {
-	return sweep.Result{}, missing("apply")
-}
-func (s sweeper) Restore(context.Context, sweep.UndoRequest, func(sweep.Outcome)) (sweep.Result, error) {
-	return sweep.Result{}, missing("restore")
-}
-func (s sweeper) Purge(context.Context, sweep.UndoRequest, func(sweep.Outcome)) (sweep.Result, error) {
-	return sweep.Result{}, missing("purge")
-}
 func (s sweeper) MakeInventory(context.Context, sweep.ListRequest, string) (sweep.Listed, error) {
 	return sweep.Listed{}, missing("inventory make")
 }

@@ -40,6 +40,9 @@ What happens is written to a journal; the same command again goes on from it.`,
 			return err
 		}
 		defer func() { err = errors.Join(err, p.Close()) }()
+		if f.req.Journal == "" {
+			f.req.Journal = args[0] + ".journal"
+		}
 		a.progress.begin(p.Head().Given)
 		if err := refusal(p.Head()); err != nil {
 			return err
