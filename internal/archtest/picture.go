@@ -31,24 +31,25 @@ func rooms() []string {
 // outsiders maps what only some folders may import to those folders.
 func outsiders() map[string][]string {
 	return map[string][]string{
-		"github.com/aws/":                 {"store/s3", "lock/dynamodb"},
-		"cloud.google.com/go":             {"store/gcs"},
-		"google.golang.org/api":           {"store/gcs"},
-		"google.golang.org/grpc":          {"store/gcs"},
-		"github.com/googleapis/":          {"store/gcs"},
-		"github.com/Azure/":               {"store/azure"},
-		"github.com/colinmarc/hdfs":       {"store/hdfs"},
-		"github.com/jcmturner/":           {"store/hdfs"},
-		"github.com/go-zookeeper/":        {"lock/zookeeper"},
-		"github.com/spf13/":               {"internal/cli"},
-		"golang.org/x/term":               {"internal/cli"},
-		"github.com/rogpeppe/go-internal": nil, // tests only
-		"github.com/google/go-cmp":        nil,
-		"pgregory.net/rapid":              nil,
-		"testing":                         {"store/storetest", "table/tabletest"},
-		module + "/store/storetest":       nil,
-		module + "/table/tabletest":       nil,
-		module + "/internal/archtest":     nil,
+		"github.com/aws/":                       {"store/s3", "lock/dynamodb"},
+		"cloud.google.com/go":                   {"store/gcs"},
+		"google.golang.org/api":                 {"store/gcs"},
+		"google.golang.org/grpc":                {"store/gcs"},
+		"github.com/googleapis/":                {"store/gcs"},
+		"github.com/Azure/":                     {"store/azure"},
+		"github.com/colinmarc/hdfs":             {"store/hdfs"},
+		"github.com/jcmturner/":                 {"store/hdfs"},
+		"github.com/go-zookeeper/":              {"lock/zookeeper"},
+		"github.com/spf13/":                     {"internal/cli"},
+		"golang.org/x/term":                     {"internal/cli"},
+		"github.com/rogpeppe/go-internal":       nil, // tests only
+		"github.com/google/go-cmp":              nil,
+		"pgregory.net/rapid":                    nil,
+		"testing":                               {"store/storetest", "table/tabletest", "table/hudi/internal/fixture"},
+		module + "/store/storetest":             nil,
+		module + "/table/tabletest":             nil,
+		module + "/table/hudi/internal/fixture": nil,
+		module + "/internal/archtest":           nil,
 	}
 }
 
