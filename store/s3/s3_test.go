@@ -59,25 +59,29 @@ func TestStoreWithoutBulkDelete(t *testing.T) {
 	}, storetest.Options{Slow: true})
 }
 
-// TestStoreOnAServer runs the suite against the server that LAKESWEEP_TEST_S3 names
-// (test/servers.sh starts some). LAKESWEEP_TEST_S3_POSIX says that a file system is behind it.
+// TestStoreOnAServer runs the suite against the servers that LAKESWEEP_TEST_S3
+// names; test/servers.sh starts some.
 func TestStoreOnAServer(t *testing.T) {
-	endpoint := os.Getenv("LAKESWEEP_TEST_S3")
-	if endpoint == "" {
+	endpoints := strings.Fields(os.Getenv("LAKESWEEP_TEST_S3"))
+	if len(endpoints) == 0 {
 		t.Skip("LAKESWEEP_TEST_S3 names no server")
 	}
-	posix := os.Getenv("LAKESWEEP_TEST_S3_POSIX") != ""
-	opt := options(endpoint)
-	admin := awss3.New(awss3.Options{Region: "us-east-1", BaseEndpoint: &endpoint, UsePathStyle: true, Credentials: opt.Credentials})
-	n := 0
-	storetest.Run(t, func(t *testing.T) store.Store {
-		n++
-		bucket := fmt.Sprintf("suite-%d-%d", os.Getpid(), n)
-		if _, err := admin.CreateBucket(t.Context(), &awss3.CreateBucketInput{Bucket: &bucket}); err != nil {
-			t.Fatal(err)
-		}
-		return open(t, opt, "s3://"+bucket+"/a b/t")
-	}, storetest.Options{Slow: true, NoSlashNames: posix, NoInvalidUTF8: true})
+	for _, endpoint := range endpoints {
+		t.Run(endpoint, func(t *testing.T) {
+			endpoint, posix := strings.CutSuffix(endpoint, "#posix")
+			opt := options(endpoint)
+			admin := awss3.New(awss3.Options{Region: "us-east-1", BaseEndpoint: &endpoint, UsePathStyle: true, Credentials: opt.Credentials})
+			n := 0
+			storetest.Run(t, func(t *testing.T) store.Store {
+				n++
+				bucket := fmt.Sprintf("suite-%d-%d", os.Getpid(), n)
+				if _, err := admin.CreateBucket(t.Context(), &awss3.CreateBucketInput{Bucket: &bucket}); err != nil {
+					t.Fatal(err)
+				}
+				return open(t, opt, "s3://"+bucket+"/a b/t")
+			}, storetest.Options{Slow: true, NoSlashNames: posix, PlainNames: true})
+		})
+	}
 }
 
 func fill(s *s3test.Server, n int) {

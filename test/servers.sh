@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# servers.sh: start object stores on loopback for the tests that want a real server.
+#
+#   test/servers.sh [SERVER…] -- COMMAND…   run COMMAND with the servers' variables set
+#   test/servers.sh [SERVER…]               print the variables, serve until interrupted
+#
+# Servers: moto, versitygw (S3). Default: all. Each is installed once from its
+# package registry into LAKESWEEP_TEST_CACHE (default ~/.cache/lakesweep-test)
+# and stopped, with its data, when this script ends.
+#
+# Variables: LAKESWEEP_TEST_S3, endpoints separated by spaces; "#posix" behind one
+# says that a file system is behind it, which can't hold every name.
+set -euo pipefail
+
+cache=${LAKESWEEP_TEST_CACHE:-$HOME/.cache/lakesweep-test}
+work=$(mktemp -d)
+pids=()
+trap 'for p in "${pids[@]}"; do kill "$p" 2>/dev/null || true; done; wait 2>/dev/null || true; rm -rf "$work"' EXIT
+mkdir -p "$cache"
+
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# start NAME PORT COMMAND…: run a server and wait until its port answers.
+start() {
+	local name=$1 port=$2
+	shift 2
+	"$@" >"$work/$name.log" 2>&1 &
+	pids+=($!)
+	for _ in $(seq 300); do
+		if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then return; fi
+		if ! kill -0 "${pids[-1]}" 2>/dev/null; then break; fi
+		sleep 0.1
+	done
+	echo "servers.sh: $name didn't start:" >&2
+	cat "$work/$name.log" >&2
+	exit 1
+}
+
+# add VARIABLE VALUE: append to a variable that is exported.
+add() { export "$1=${!1:+${!1} }$2"; }
+
+start_moto() {
+	local bin=$cache/moto/bin port
+	if [ ! -x "$bin/moto_server" ]; then
+		python3 -m venv "$cache/moto"
+		"$bin/pip" install --quiet 'moto[server,s3]==5.2.5'
+	fi
+	port=$(free_port)
+	start moto "$port" "$bin/moto_server" -H 127.0.0.1 -p "$port"
+	add LAKESWEEP_TEST_S3 "http://127.0.0.1:$port"
+}
+
+start_versitygw() {
+	local port
+	[ -x "$cache/versitygw" ] || GOBIN=$cache go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
+	port=$(free_port)
+	mkdir "$work/versitygw"
+	ROOT_ACCESS_KEY=test ROOT_SECRET_KEY=testtest start versitygw "$port" "$cache/versitygw" --port "127.0.0.1:$port" posix "$work/versitygw"
+	add LAKESWEEP_TEST_S3 "http://127.0.0.1:$port#posix"
+}
+
+servers=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+	servers+=("$1")
+	shift
+done
+[ ${#servers[@]} -gt 0 ] || servers=(moto versitygw)
+for s in "${servers[@]}"; do
+	declare -F "start_$s" >/dev/null || { echo "servers.sh: no server $s" >&2; exit 2; }
+	"start_$s"
+done
+
+if [ "${1:-}" = -- ]; then
+	shift
+	"$@"
+	exit
+fi
+env | grep '^LAKESWEEP_TEST_' | grep -v '^LAKESWEEP_TEST_CACHE='
+sleep infinity &
+wait $!
