@@ -26,13 +26,14 @@ type walk struct {
 	gate *gate
 	busy int // workers running
 
-	board  *board
-	points *points
-	serial bool // no start keys any more: workers hand their ranges back
+	board    *board
+	points   *points
+	pageSize int  // entries of the largest page so far
+	serial   bool // no start keys any more: workers hand their ranges back
 }
 
 func newWalk(r store.Reader, o Options, emit func([]store.Info) error) *walk {
-	return &walk{r: r, o: o, emit: emit, gate: newGate(o.Workers, time.Now())}
+	return &walk{r: r, o: o, emit: emit, gate: newGate(o.Workers)}
 }
 
 func (w *walk) stats() Stats {
@@ -51,7 +52,13 @@ func (w *walk) bisect(ctx context.Context) error {
 	}
 	w.board = newBoard(bounds)
 	w.points = newPoints(w.o.Seeds)
+	if len(w.points.seeds) == 0 {
+		if err := w.skeleton(ctx, bounds); err != nil {
+			return err
+		}
+	}
 	w.mu.Lock()
+	w.spread()
 	w.dispatch(ctx)
 	w.mu.Unlock()
 	w.wg.Wait()
@@ -121,6 +128,7 @@ func (w *walk) settle(ctx context.Context, s *span, mine []store.Info, closed bo
 	default:
 		s.keys += int64(len(mine))
 		s.pages++
+		w.learn(s, mine)
 		w.st.Keys += int64(len(mine))
 		if len(mine) == 0 {
 			w.st.Wasted++
@@ -145,10 +153,67 @@ func (w *walk) settle(ctx context.Context, s *span, mine []store.Info, closed bo
 	return goOn
 }
 
-// giveAway splits s, whose worker goes on, for a worker that has nothing to do.
+// spread cuts the bounds at the seeds into as many spans as may run at first.
+func (w *walk) spread() {
+	for len(w.board.waiting) < w.gate.limit {
+		widest, most := (*span)(nil), 1
+		for _, s := range w.board.waiting {
+			if lo, hi := w.points.seedsOf(s.last, s.end); hi-lo > most {
+				widest, most = s, hi-lo
+			}
+		}
+		if widest == nil || w.board.split(widest, w.points.between(widest)) == nil {
+			return
+		}
+	}
+}
+
+// giveAway splits s, whose worker goes on, for a worker that has nothing to
+// do: if s has enough left, and those with more aren't enough for all who wait.
 func (w *walk) giveAway(s *span) {
-	if at := w.points.between(s); at != "" {
-		w.board.split(s, at)
+	if s.rest > 0 {
+		s.rest--
+		return
+	}
+	if s.left >= 0 {
+		if s.left < 1.5*float64(w.pageSize) {
+			return
+		}
+		idle := w.gate.limit - w.busy
+		for o := range w.board.active {
+			if o != s && o.left > 2*s.left {
+				if idle--; idle == 0 {
+					return
+				}
+			}
+		}
+	}
+	// Blind search for where the keys end takes several steps at once.
+	for steps := min(1+s.misses, 4, w.gate.limit-w.busy); steps > 0; steps-- {
+		if at := w.points.between(s); at == "" || w.board.split(s, at) == nil {
+			return
+		}
+	}
+}
+
+// learn books what a page of s teaches about the names and about s.
+func (w *walk) learn(s *span, mine []store.Info) {
+	w.points.page(mine)
+	w.pageSize = max(w.pageSize, len(mine))
+	if p := s.parent; p != nil {
+		s.parent = nil
+		if len(mine) > 0 {
+			p.misses = 0
+		} else {
+			p.misses++
+			p.rest = 1<<max(0, min(p.misses-32, 20)) - 1
+		}
+	}
+	s.left = w.points.left(s)
+	if page := float64(w.pageSize); s.left >= 0 && s.left < 1.5*page {
+		// The guess says that it's over. Each page that comes all the same makes another one likelier.
+		s.left += page * float64(s.over)
+		s.over++
 	}
 }
 
@@ -186,7 +251,7 @@ func (w *walk) request(ctx context.Context, req store.PageRequest) (store.Page, 
 		w.gate.throttled(now)
 	case err == nil:
 		w.st.Requests++
-		w.gate.answered(now.Sub(start), now)
+		w.gate.answered(now.Sub(start), w.busy)
 	}
 	return page, err
 }

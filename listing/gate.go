@@ -2,65 +2,76 @@ package listing
 
 import "time"
 
-// A gate decides how many workers may run: fixed, or adapted to the store. It
-// doubles the number while throughput follows, then adds a few at a time, and
-// halves it at most once a round trip when the store throttles.
+// A gate decides how many workers may run: fixed, or adapted to the store. The
+// number doubles while answers come as quickly as with few workers: as long as
+// they do, throughput grows with it. It halves when the store throttles, comes
+// back quickly to a little under the number that was too many, and then
+// creeps up.
 //
 // It is used under the walk's lock.
 type gate struct {
 	limit, most int
 	fixed       bool
 
-	slow    bool      // past the first throttling or the first round without a gain
-	halved  time.Time // of the last halving
-	pages   int64     // in this window
-	since   time.Time // start of this window
-	rate    float64   // pages a second of the window before
-	latency time.Duration
+	ceiling int           // about how many were too many; most if unknown
+	halved  time.Time     // of the last halving
+	best    time.Duration // the quickest window's mean answer
+	latency time.Duration // mean answer of the last window
+	window  struct {
+		pages, busy int
+		took        time.Duration // all pages together
+	}
 }
 
 const (
 	firstWorkers = 16
 	mostWorkers  = 256
+	crowded      = 1.6 // answers slower by this factor mean that workers wait for each other
 )
 
-func newGate(workers int, now time.Time) *gate {
+func newGate(workers int) *gate {
 	if workers > 0 {
-		return &gate{limit: workers, most: workers, fixed: true, since: now}
+		return &gate{limit: workers, fixed: true}
 	}
-	return &gate{limit: firstWorkers, most: mostWorkers, since: now}
+	return &gate{limit: firstWorkers, most: mostWorkers, ceiling: mostWorkers}
 }
 
-// answered notes that a page took this long. A window is two pages for each
-// worker, so that both of its ends see a steady number of them.
-func (g *gate) answered(took time.Duration, now time.Time) {
-	if g.latency == 0 {
-		g.latency = took
-	}
-	g.latency += (took - g.latency) / 8
-	g.pages++
-	if g.fixed || g.pages < int64(2*g.limit) {
+// answered notes that a page took this long while so many workers were busy.
+func (g *gate) answered(took time.Duration, busy int) {
+	if g.fixed {
 		return
 	}
-	rate := float64(g.pages) / max(now.Sub(g.since), time.Microsecond).Seconds()
-	gained := rate > g.rate*1.1
-	switch {
-	case !gained:
-		g.slow = true
-	case g.slow:
-		g.limit = min(g.most, g.limit+max(1, g.limit/16))
-	default:
-		g.limit = min(g.most, g.limit*2)
+	g.window.took += took
+	g.window.busy += busy
+	if g.window.pages++; g.window.pages < g.limit {
+		return
 	}
-	g.pages, g.since, g.rate = 0, now, rate
+	g.latency = g.window.took / time.Duration(g.window.pages)
+	used := g.window.busy / g.window.pages
+	g.window.pages, g.window.busy, g.window.took = 0, 0, 0
+	if g.best == 0 || g.latency < g.best {
+		g.best = g.latency
+	}
+	switch near := g.ceiling * 7 / 8; {
+	case float64(g.latency) > 2*crowded*float64(g.best):
+		g.limit = max(firstWorkers, g.limit*7/8)
+	case float64(g.latency) > crowded*float64(g.best), used < g.limit*2/3:
+	case g.limit < near:
+		g.limit = min(near, 2*g.limit)
+	default:
+		g.limit = min(g.most, g.limit+1)
+		g.ceiling = max(g.ceiling, g.limit)
+	}
 }
 
-// throttled notes that the store refused a request for its rate.
+// throttled notes that the store refused a request for its rate. Requests that
+// were under way when it halved the number don't halve it again.
 func (g *gate) throttled(now time.Time) {
 	if g.fixed || now.Sub(g.halved) < 2*g.latency {
 		return
 	}
+	g.ceiling = g.limit
 	g.limit = max(1, g.limit/2)
-	g.slow, g.halved = true, now
-	g.pages, g.since, g.rate = 0, now, 0
+	g.halved = now
+	g.window.pages, g.window.busy, g.window.took = 0, 0, 0
 }

@@ -1,18 +1,124 @@
 package listing
 
 import (
+	"math/bits"
 	"slices"
 	"sort"
+
+	"github.com/lakesweep/lakesweep/store"
 )
 
 // points chooses where to split a span: at the median of the names known to
-// lie in it, else in the middle of its key space.
+// lie in it, else at the middle of what the bytes seen so far make likely, else
+// at the plain middle of its key space.
+//
+// It is used under the walk's lock.
 type points struct {
 	seeds []string // sorted, valid as split points, each once
+	seen  map[place]*known
+}
+
+// place is where in a name a byte stands: in which component, and how far in.
+type place struct{ component, offset int }
+
+// alphabet is a set of bytes.
+type alphabet [4]uint64
+
+func (a *alphabet) add(c byte)      { a[c>>6] |= 1 << (c & 63) }
+func (a *alphabet) has(c byte) bool { return a[c>>6]>>(c&63)&1 != 0 }
+
+// overlaps reports whether any byte of class is in the alphabet.
+func (a *alphabet) overlaps(class string) bool {
+	for i := range len(class) {
+		if a.has(class[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// size returns how many bytes the alphabet has.
+func (a *alphabet) size() int {
+	return bits.OnesCount64(a[0]) + bits.OnesCount64(a[1]) + bits.OnesCount64(a[2]) + bits.OnesCount64(a[3])
+}
+
+// rank returns how many of its bytes are less than c.
+func (a *alphabet) rank(c byte) int {
+	n := 0
+	for i := range c >> 6 {
+		n += bits.OnesCount64(a[i])
+	}
+	return n + bits.OnesCount64(a[c>>6]&(1<<(c&63)-1))
+}
+
+// nth returns the byte of rank n.
+func (a *alphabet) nth(n int) byte {
+	for i, w := range a {
+		if c := bits.OnesCount64(w); n >= c {
+			n -= c
+			continue
+		}
+		for ; n > 0; n-- {
+			w &= w - 1
+		}
+		return byte(i<<6 + bits.TrailingZeros64(w))
+	}
+	return 0
+}
+
+// hex are the bytes that are likely where digits or hex digits were seen, in
+// lower case or, where only that was seen, in upper case.
+const (
+	hexLower = "0123456789abcdef"
+	hexUpper = "0123456789ABCDEF"
+)
+
+// known is what is known of the bytes at one place.
+type known struct {
+	seen   alphabet
+	likely alphabet // seen, and the others of its kind
+	turns  int      // times since seen last grew that an earlier byte changed: so often had nothing higher come here
+}
+
+// settled is the number of turns after which what was seen is taken for all that there is.
+const settled = 8
+
+func (k *known) alphabet() *alphabet {
+	if k.turns >= settled {
+		return &k.seen
+	}
+	return &k.likely
+}
+
+// note learns a byte; turn says that in the next name an earlier byte differs.
+func (k *known) note(c byte, turn bool) {
+	switch {
+	case !k.seen.has(c):
+		k.seen.add(c)
+		k.turns = 0
+		k.likely = k.seen
+		class := hexLower
+		if k.seen.overlaps(hexUpper[10:]) && !k.seen.overlaps(hexLower[10:]) {
+			class = hexUpper
+		}
+		if k.seen.overlaps(class) {
+			for j := range len(class) {
+				k.likely.add(class[j])
+			}
+		}
+	case turn:
+		k.turns++
+	}
 }
 
 func newPoints(seeds []string) *points {
-	p := &points{}
+	p := &points{seen: map[place]*known{}}
+	p.add(seeds)
+	return p
+}
+
+// add takes more names as seeds.
+func (p *points) add(seeds []string) {
 	for _, s := range seeds {
 		if validPoint(s) {
 			p.seeds = append(p.seeds, s)
@@ -20,48 +126,190 @@ func newPoints(seeds []string) *points {
 	}
 	slices.Sort(p.seeds)
 	p.seeds = slices.Compact(p.seeds)
-	return p
+	for i, s := range p.seeds {
+		p.learn(s, p.seeds[min(i+1, len(p.seeds)-1)])
+	}
+}
+
+const (
+	learnEvery  = 16  // of a page's names
+	learnLength = 256 // bytes of a name
+)
+
+// page learns from the names of a page.
+func (p *points) page(entries []store.Info) {
+	for i := 0; i < len(entries); i += learnEvery {
+		p.learn(entries[i].Name, entries[min(i+learnEvery, len(entries)-1)].Name)
+	}
+	if n := len(entries); n > 0 {
+		p.learn(entries[n-1].Name, entries[n-1].Name)
+	}
+}
+
+// learn takes note of a name and of how it differs from one soon after it.
+func (p *points) learn(name, next string) {
+	var at place
+	turn := false
+	for i := 0; i < min(len(name), learnLength); i++ {
+		k := p.seen[at]
+		if k == nil {
+			k = new(known)
+			p.seen[at] = k
+		}
+		k.note(name[i], turn)
+		turn = turn || i >= len(next) || name[i] != next[i]
+		at = at.next(name[i])
+	}
+}
+
+func (at place) next(c byte) place {
+	if c == '/' {
+		return place{at.component + 1, 0}
+	}
+	return place{at.component, at.offset + 1}
+}
+
+// placeOf returns the place after name.
+func placeOf(name string) place {
+	var at place
+	for i := range len(name) {
+		at = at.next(name[i])
+	}
+	return at
+}
+
+// A scale reads names as numbers from 0 to 1 below a common prefix, each byte
+// a digit among those seen at its place.
+type scale struct {
+	p      *points
+	prefix string
+	at     place
+}
+
+func (c scale) alphabet(at place) *alphabet {
+	if k := c.p.seen[at]; k != nil {
+		return k.alphabet()
+	}
+	return nil
+}
+
+const fine = 1e-12 // the least difference of scales that is looked at
+
+// value returns the number of name, which begins with the prefix.
+func (c scale) value(name string) float64 {
+	v, unit, at := 0.0, 1.0, c.at
+	for i := len(c.prefix); i < len(name) && unit > fine; i++ {
+		a := c.alphabet(at)
+		if a == nil {
+			break
+		}
+		unit /= float64(a.size())
+		v += unit * float64(a.rank(name[i]))
+		if !a.has(name[i]) {
+			break
+		}
+		at = at.next(name[i])
+	}
+	return v
+}
+
+// name returns a short name whose number is about v, exact to within unit.
+func (c scale) name(v, exact float64) string {
+	out, unit, at := []byte(c.prefix), 1.0, c.at
+	for unit > exact && len(out) < len(c.prefix)+learnLength {
+		a := c.alphabet(at)
+		if a == nil {
+			break
+		}
+		n := a.size()
+		v *= float64(n)
+		digit := min(int(v), n-1)
+		v -= float64(digit)
+		unit /= float64(n)
+		out = append(out, a.nth(digit))
+		at = at.next(out[len(out)-1])
+	}
+	return string(out)
+}
+
+// scaleOf returns the scale below what two keys have in common, and the
+// number of the second, which may be "" for no bound.
+func (p *points) scaleOf(after, end string) (c scale, to float64) {
+	n := 0
+	for n < len(after) && n < len(end) && after[n] == end[n] {
+		n++
+	}
+	c = scale{p: p, prefix: after[:n], at: placeOf(after[:n])}
+	if end == "" {
+		return c, 1
+	}
+	return c, c.value(end)
 }
 
 // between returns a split point of s, "" if there is none.
 func (p *points) between(s *span) string {
-	lo := sort.SearchStrings(p.seeds, s.last+"\x00")
-	hi := len(p.seeds)
-	if s.end != "" {
-		hi = sort.SearchStrings(p.seeds, s.end)
-	}
-	if lo < hi {
+	if lo, hi := p.seedsOf(s.last, s.end); lo < hi {
 		return p.seeds[lo+(hi-lo)/2]
+	}
+	c, to := p.scaleOf(s.last, s.end)
+	if from := c.value(s.last); to-from > fine {
+		if at := c.name((from+to)/2, (to-from)/64); s.splittable(at) && validPoint(at) {
+			return at
+		}
 	}
 	return middle(s.last, s.end)
 }
 
-// middle returns a valid split point about halfway between two keys, "" if it
-// finds none.
-func middle(last, end string) string {
-	i := 0
-	for i < len(last) && i < len(end) && last[i] == end[i] {
-		i++
+// seedsOf returns the indexes of the seeds between two keys.
+func (p *points) seedsOf(last, end string) (lo, hi int) {
+	lo, hi = sort.SearchStrings(p.seeds, last+"\x00"), len(p.seeds)
+	if end != "" {
+		hi = sort.SearchStrings(p.seeds, end)
 	}
-	for ; i <= len(last); i++ {
+	return lo, max(lo, hi)
+}
+
+// left estimates how many more keys s holds than it has yielded: as many for
+// each seed, or for each bit of the scale, as it had so far. It is -1 if
+// nothing allows a guess.
+func (p *points) left(s *span) float64 {
+	if s.keys == 0 {
+		return -1
+	}
+	lo, hi := p.seedsOf(s.last, s.end)
+	if from, _ := p.seedsOf(s.after, ""); lo-from >= 2 && hi > lo {
+		return float64(s.keys) / float64(lo-from) * (float64(hi-lo) + 0.5)
+	}
+	c, to := p.scaleOf(s.after, s.end)
+	from, at := c.value(s.after), c.value(s.last)
+	if at-from <= fine || to < at {
+		return -1
+	}
+	return float64(s.keys) * (to - at) / (at - from)
+}
+
+// middle returns a valid split point about halfway between two keys in plain
+// ASCII, "" if it finds none.
+func middle(last, end string) string {
+	n := 0
+	for n < len(last) && n < len(end) && last[n] == end[n] {
+		n++
+	}
+	bounded := n < len(end)
+	for i := n; i <= len(last); i++ {
 		lo, hi := byte(' '), byte(0x7f)
 		if i < len(last) {
-			lo = last[i]
+			lo = max(last[i], ' ')
 		}
-		if len(end) > i && end[:i] == last[:min(i, len(last))] {
-			hi = end[i]
+		if bounded && i == n {
+			hi = min(end[i], 0x7f)
 		}
-		if lo >= 0x7f || hi > 0x7f {
-			hi = 0x7f
-		}
-		if lo < ' ' || lo >= 0x7f {
+		if lo+2 > hi {
 			continue
 		}
-		if hi-lo >= 2 && hi > lo {
-			at := last[:i] + string(rune(lo+(hi-lo)/2))
-			if at > last && (end == "" || at < end) && validPoint(at) {
-				return at
-			}
+		at := last[:i] + string(rune(lo+(hi-lo)/2))
+		if at > last && (end == "" || at < end) && validPoint(at) {
+			return at
 		}
 	}
 	return ""

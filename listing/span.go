@@ -59,8 +59,13 @@ type span struct {
 	last  string // no key up to here is still to come; at first after
 	bound int    // index of the Range that it is a part of
 
-	keys  int64 // entries it yielded
-	pages int64 // pages that it took
+	keys   int64   // entries it yielded
+	pages  int64   // pages that it took
+	left   float64 // entries that it's guessed to hold still; -1 if there is no guess
+	parent *span   // the span it was split off, until its first page
+	misses int     // parts given away in succession that turned out empty
+	over   int     // pages since it was guessed to be over
+	rest   int     // pages until it may give away again
 }
 
 func (s *span) String() string {
