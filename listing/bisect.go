@@ -206,7 +206,7 @@ func (w *walk) learn(s *span, mine []store.Info) {
 			p.misses = 0
 		} else {
 			p.misses++
-			p.rest = 1<<max(0, min(p.misses-32, 20)) - 1
+			p.rest = p.misses / 8
 		}
 	}
 	s.left = w.points.left(s)

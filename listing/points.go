@@ -27,16 +27,6 @@ type alphabet [4]uint64
 func (a *alphabet) add(c byte)      { a[c>>6] |= 1 << (c & 63) }
 func (a *alphabet) has(c byte) bool { return a[c>>6]>>(c&63)&1 != 0 }
 
-// overlaps reports whether any byte of class is in the alphabet.
-func (a *alphabet) overlaps(class string) bool {
-	for i := range len(class) {
-		if a.has(class[i]) {
-			return true
-		}
-	}
-	return false
-}
-
 // size returns how many bytes the alphabet has.
 func (a *alphabet) size() int {
 	return bits.OnesCount64(a[0]) + bits.OnesCount64(a[1]) + bits.OnesCount64(a[2]) + bits.OnesCount64(a[3])
@@ -66,12 +56,41 @@ func (a *alphabet) nth(n int) byte {
 	return 0
 }
 
-// hex are the bytes that are likely where digits or hex digits were seen, in
-// lower case or, where only that was seen, in upper case.
-const (
-	hexLower = "0123456789abcdef"
-	hexUpper = "0123456789ABCDEF"
-)
+// filled returns a with the bytes that are likely to come too: all digits where
+// there is one, all hex digits where there are letters that look like them.
+func (a alphabet) filled() alphabet {
+	var digits, lower, upper alphabet
+	digits.addAll("0123456789")
+	lower.addAll("abcdef")
+	upper.addAll("ABCDEF")
+	class := digits
+	switch {
+	case a.without(digits.or(lower)) == 0 && a.without(digits) > 0:
+		class = digits.or(lower)
+	case a.without(digits.or(upper)) == 0 && a.without(digits) > 0:
+		class = digits.or(upper)
+	}
+	if a.without(digits) == a.size() && a.size() < 3 {
+		return a // one or two letters say nothing
+	}
+	return a.or(class)
+}
+
+func (a *alphabet) addAll(class string) {
+	for i := range len(class) {
+		a.add(class[i])
+	}
+}
+
+func (a alphabet) or(b alphabet) alphabet {
+	return alphabet{a[0] | b[0], a[1] | b[1], a[2] | b[2], a[3] | b[3]}
+}
+
+// without returns how many bytes of a aren't in b.
+func (a *alphabet) without(b alphabet) int {
+	rest := alphabet{a[0] &^ b[0], a[1] &^ b[1], a[2] &^ b[2], a[3] &^ b[3]}
+	return rest.size()
+}
 
 // known is what is known of the bytes at one place.
 type known struct {
@@ -96,16 +115,7 @@ func (k *known) note(c byte, turn bool) {
 	case !k.seen.has(c):
 		k.seen.add(c)
 		k.turns = 0
-		k.likely = k.seen
-		class := hexLower
-		if k.seen.overlaps(hexUpper[10:]) && !k.seen.overlaps(hexLower[10:]) {
-			class = hexUpper
-		}
-		if k.seen.overlaps(class) {
-			for j := range len(class) {
-				k.likely.add(class[j])
-			}
-		}
+		k.likely = k.seen.filled()
 	case turn:
 		k.turns++
 	}
@@ -193,7 +203,27 @@ func (c scale) alphabet(at place) *alphabet {
 	return nil
 }
 
-const fine = 1e-12 // the least difference of scales that is looked at
+const (
+	fine   = 1e-12 // the least difference of scales that is looked at
+	beyond = 0.9   // of a scale without an end, from where on something above it is looked for
+)
+
+// above returns a name above all that the scale knows, at the first place
+// where names differ.
+func (c scale) above(name string) string {
+	at := c.at
+	for i := len(c.prefix); i < len(name); i++ {
+		a := c.alphabet(at)
+		if a == nil {
+			break
+		}
+		if n := a.size(); n > 1 {
+			return name[:i] + string(rune(a.nth(n-1)+1))
+		}
+		at = at.next(name[i])
+	}
+	return ""
+}
 
 // value returns the number of name, which begins with the prefix.
 func (c scale) value(name string) float64 {
@@ -252,7 +282,13 @@ func (p *points) between(s *span) string {
 		return p.seeds[lo+(hi-lo)/2]
 	}
 	c, to := p.scaleOf(s.last, s.end)
-	if from := c.value(s.last); to-from > fine {
+	from := c.value(s.last)
+	if s.end == "" && (from+1)/2 > beyond {
+		if at := c.above(s.last); s.splittable(at) && validPoint(at) {
+			return at
+		}
+	}
+	if to-from > fine {
 		if at := c.name((from+to)/2, (to-from)/64); s.splittable(at) && validPoint(at) {
 			return at
 		}

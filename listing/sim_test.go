@@ -206,6 +206,18 @@ func simulate(t *testing.T, layout string, n, pageSize, workers int, rate float6
 	return res
 }
 
+func TestSimBig(t *testing.T) {
+	if *simBig == "" {
+		t.Skip("prints one layout with -simbig")
+	}
+	for _, seeds := range []int{0, 1} {
+		b := simulate(t, *simBig, 10_000_000, 1000, 0, 3500, seeds)
+		fmt.Printf("%-7s seeds=%d 10000p/3500ps: time x%.2f req x%.3f wasted %4d splits %4d throttled %.2f%% workers %d\n", *simBig, seeds,
+			b.rounds/b.ideal, b.requests/b.pages, b.st.Wasted, b.st.Splits, 100*b.throttled, b.st.Workers)
+	}
+}
+
+var simBig = flag.String("simbig", "", "a layout to simulate with 10 million keys")
 var simTable = flag.Bool("sim", false, "print the table of simulated listings")
 
 func TestSimTable(t *testing.T) {
