@@ -105,7 +105,7 @@ func (w *walk) work(ctx context.Context, s *span) {
 			err = w.emit(mine)
 		}
 		w.mu.Lock()
-		more := w.settle(ctx, s, mine, closed, err)
+		more := w.settle(ctx, s, page.Entries, mine, closed, err)
 		w.mu.Unlock()
 		if !more {
 			return
@@ -116,7 +116,7 @@ func (w *walk) work(ctx context.Context, s *span) {
 
 // settle books what a page brought and reports whether the worker goes on with
 // s. Called under the lock.
-func (w *walk) settle(ctx context.Context, s *span, mine []store.Info, closed bool, err error) bool {
+func (w *walk) settle(ctx context.Context, s *span, page, mine []store.Info, closed bool, err error) bool {
 	goOn := false
 	switch {
 	case errors.Is(err, errStart) && len(w.board.bounds) > 0:
@@ -128,7 +128,7 @@ func (w *walk) settle(ctx context.Context, s *span, mine []store.Info, closed bo
 	default:
 		s.keys += int64(len(mine))
 		s.pages++
-		w.learn(s, mine)
+		w.learn(s, mine, page)
 		w.st.Keys += int64(len(mine))
 		if len(mine) == 0 {
 			w.st.Wasted++
@@ -176,7 +176,7 @@ func (w *walk) giveAway(s *span) {
 		return
 	}
 	if s.left >= 0 {
-		if s.left < 1.5*float64(w.pageSize) {
+		if s.left < 2*float64(w.pageSize) {
 			return
 		}
 		idle := w.gate.limit - w.busy
@@ -188,17 +188,36 @@ func (w *walk) giveAway(s *span) {
 			}
 		}
 	}
-	// Blind search for where the keys end takes several steps at once.
-	for steps := min(1+s.misses, 4, w.gate.limit-w.busy); steps > 0; steps-- {
+	steps := 1
+	if s.misses > 0 {
+		// A blind search for where the keys end: several steps at once, within a budget.
+		if steps = min(1+s.misses, 4, w.gate.limit-w.busy, w.blindLeft()); steps <= 0 {
+			if s.tried+2 > s.pages || w.busy > w.gate.limit/2 {
+				return
+			}
+			steps = 1
+		}
+	}
+	s.tried = s.pages
+	for ; steps > 0; steps-- {
 		if at := w.points.between(s); at == "" || w.board.split(s, at) == nil {
 			return
 		}
 	}
 }
 
+// blindLeft returns how many more requests may be spent on searching blindly.
+func (w *walk) blindLeft() int {
+	share := int64(16)
+	if len(w.o.Seeds) > 0 {
+		share = 64 // seeds make blind searches rare; those that remain are for the last pages
+	}
+	return int(32 + w.st.Requests/share - w.st.Wasted)
+}
+
 // learn books what a page of s teaches about the names and about s.
-func (w *walk) learn(s *span, mine []store.Info) {
-	w.points.page(mine)
+func (w *walk) learn(s *span, mine, page []store.Info) {
+	w.points.page(page)
 	w.pageSize = max(w.pageSize, len(mine))
 	if p := s.parent; p != nil {
 		s.parent = nil
@@ -206,6 +225,7 @@ func (w *walk) learn(s *span, mine []store.Info) {
 			p.misses = 0
 		} else {
 			p.misses++
+			w.points.missed(p.last, s.after)
 			p.rest = p.misses / 8
 		}
 	}

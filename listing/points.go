@@ -172,6 +172,27 @@ func (p *points) learn(name, next string) {
 	}
 }
 
+// missed learns that nothing came after a split point guessed from the byte
+// that follows what it has in common with last.
+func (p *points) missed(last, point string) {
+	n := common(last, point)
+	if n == len(point) {
+		return
+	}
+	if k := p.seen[placeOf(point[:n])]; k != nil && !k.seen.has(point[n]) {
+		k.turns += settled / 4
+	}
+}
+
+// common returns the length of what two names begin with.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
 func (at place) next(c byte) place {
 	if c == '/' {
 		return place{at.component + 1, 0}
@@ -265,10 +286,7 @@ func (c scale) name(v, exact float64) string {
 // scaleOf returns the scale below what two keys have in common, and the
 // number of the second, which may be "" for no bound.
 func (p *points) scaleOf(after, end string) (c scale, to float64) {
-	n := 0
-	for n < len(after) && n < len(end) && after[n] == end[n] {
-		n++
-	}
+	n := common(after, end)
 	c = scale{p: p, prefix: after[:n], at: placeOf(after[:n])}
 	if end == "" {
 		return c, 1
@@ -289,8 +307,12 @@ func (p *points) between(s *span) string {
 		}
 	}
 	if to-from > fine {
-		if at := c.name((from+to)/2, (to-from)/64); s.splittable(at) && validPoint(at) {
-			return at
+		at := c.name((from+to)/2, (to-from)/64)
+		for _, at := range [3]string{directoryOf(at), directoryOf(s.end), at} {
+			// The names of one directory's files tell little about those of another's: its border is the better guess.
+			if s.splittable(at) && validPoint(at) {
+				return at
+			}
 		}
 	}
 	return middle(s.last, s.end)
@@ -327,10 +349,7 @@ func (p *points) left(s *span) float64 {
 // middle returns a valid split point about halfway between two keys in plain
 // ASCII, "" if it finds none.
 func middle(last, end string) string {
-	n := 0
-	for n < len(last) && n < len(end) && last[n] == end[n] {
-		n++
-	}
+	n := common(last, end)
 	bounded := n < len(end)
 	for i := n; i <= len(last); i++ {
 		lo, hi := byte(' '), byte(0x7f)

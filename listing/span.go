@@ -36,10 +36,7 @@ func (r Range) overlaps(o Range) bool {
 // prefix returns the longest prefix that all names of r have in common.
 func (r Range) prefix() string {
 	a, b := r.After, r.Before
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		i++
-	}
+	i := common(a, b)
 	if i < len(a) && i == len(b)-1 && b[i] == a[i]+1 {
 		i++ // as in Below: from "d/…" to "d0" all begin with "d/"
 	}
@@ -65,6 +62,7 @@ type span struct {
 	parent *span   // the span it was split off, until its first page
 	misses int     // parts given away in succession that turned out empty
 	over   int     // pages since it was guessed to be over
+	tried  int64   // pages when it last gave away
 	rest   int     // pages until it may give away again
 }
 
