@@ -101,7 +101,7 @@ func (run *deltaRun) settleMode(ctx context.Context) (err error) {
 			return invalid(run.given, "lite mode reads no inventory", "Leave out --mode lite or --inventory.")
 		}
 		run.mode, run.why = "lite", "asked for"
-		_, err = run.table.LiteRange(run.liteRequest())
+		_, err = run.table.LiteRange(ctx, run.liteRequest())
 		return err
 	case "", "auto":
 	default:
@@ -120,7 +120,7 @@ func (run *deltaRun) settleMode(ctx context.Context) (err error) {
 	case run.now.Sub(last) > every:
 		run.why = fmt.Sprintf("the last full run ended %s ago", run.now.Sub(last).Round(time.Minute))
 	default:
-		_, err := run.table.LiteRange(run.liteRequest())
+		_, err := run.table.LiteRange(ctx, run.liteRequest())
 		var refused *lake.Error
 		switch {
 		case err == nil:

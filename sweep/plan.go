@@ -57,7 +57,7 @@ func (e *Engine) planDelta(ctx context.Context, p *place, req PlanRequest, out s
 	if err != nil {
 		return nil, err
 	}
-	h := run.head(e.Tool)
+	h := run.head(ctx, e.Tool)
 	h.Totals = v.totals
 	h.Evidence, err = run.evidence(ctx, enclosed, v)
 	if err == nil {
@@ -119,7 +119,7 @@ func (e *Engine) write(ctx context.Context, run *deltaRun, h filelist.Head, rows
 }
 
 // head is what the run knows before candidates are judged.
-func (run *deltaRun) head(tool string) filelist.Head {
+func (run *deltaRun) head(ctx context.Context, tool string) filelist.Head {
 	version := run.table.Version()
 	h := filelist.Head{
 		PlanID: plan.NewID(run.now), Tool: tool, Table: run.root.String(), Given: run.given, TableID: run.meta.ID, Format: "delta",
@@ -130,7 +130,7 @@ func (run *deltaRun) head(tool string) filelist.Head {
 		h.TimeZone = run.req.TimeZone.String()
 	}
 	if run.where == nil && run.req.Inventory.Source == "" {
-		if r, err := run.table.LiteRange(run.liteRequest()); err == nil || run.mode == "full" {
+		if r, err := run.table.LiteRange(ctx, run.liteRequest()); err == nil || run.mode == "full" {
 			h.Watermark = r.Next
 		}
 	}

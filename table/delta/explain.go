@@ -1,7 +1,11 @@
 package delta
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -11,6 +15,146 @@ import (
 // Explain says what the log knows about key: every version and action that
 // names it under any spelling, with the rule. The verdict is live, history,
 // hidden, or "" where the log doesn't protect it and the storage time decides.
+//
+// Errors: as Protect.
 func (t *Table) Explain(ctx context.Context, key lake.Key, cutoff time.Time) (table.Explanation, error) {
-	return table.Explanation{}, nil
+	e := table.Explanation{Path: string(key)}
+	var found []mention
+	err := t.withCheckpoint(func(base *checkpoint) (err error) {
+		found, err = t.mentions(ctx, key, cutoff, base)
+		return err
+	})
+	if err != nil {
+		return e, t.wrap("explain", err)
+	}
+	slices.SortStableFunc(found, func(a, b mention) int { return cmp.Compare(a.version, b.version) })
+	for _, m := range found {
+		version := m.version
+		b := table.Because{Version: &version, Action: m.action, Rule: m.rule}
+		if m.checkpoint {
+			b.Rule += fmt.Sprintf(" (checkpoint %d)", m.version)
+		}
+		e.Because = append(e.Because, b)
+		if rank[m.verdict] > rank[e.Verdict] {
+			e.Verdict = m.verdict
+		}
+	}
+	if e.Verdict == "" && !t.Rules().Visible(key) {
+		e.Verdict = "hidden"
+		e.Because = append(e.Because, table.Because{Action: "hidden", Rule: "a component of its path begins with '_' or '.', or belongs to another format: never a candidate"})
+	}
+	return e, nil
+}
+
+// rank orders verdicts: the strongest one counts.
+var rank = map[string]int{"": 0, "history": 1, "live": 2}
+
+// mention is one action that names a key.
+type mention struct {
+	version    int64
+	checkpoint bool
+	action     string
+	verdict    string
+	rule       string
+}
+
+// mentions gathers all actions that name key. Sinks may run in parallel.
+func (t *Table) mentions(ctx context.Context, key lake.Key, cutoff time.Time, base *checkpoint) ([]mention, error) {
+	g := &protector{t: t, req: ProtectRequest{Cutoff: cutoff}}
+	gap, err := t.historyGap(ctx, cutoff)
+	if err != nil {
+		return nil, err
+	}
+	if gap != "" {
+		g.bound = t.o.Now().UnixMilli()
+	}
+	var mu sync.Mutex
+	var found []mention
+	note := func(m mention) {
+		mu.Lock()
+		defer mu.Unlock()
+		found = append(found, m)
+	}
+	start := func() sink { return &explainSink{g: g, key: key, base: base, note: note} }
+	none := func(logFile, batch) error { return nil }
+	if err := t.replay(ctx, t.seg.version, base, commitReader{t: t}, start, none); err != nil || base == nil {
+		return found, err
+	}
+	out := start()
+	err = commitReader{t: t}.each(ctx, t.seg.below(base.version), func(c logFile, b batch) error {
+		for i := range b.files {
+			if err := out.gone(&b.files[i], &c); err != nil {
+				return lineError(c.name, err)
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+type explainSink struct {
+	g    *protector
+	key  lake.Key
+	base *checkpoint
+	note func(mention)
+}
+
+func (s *explainSink) names(p lake.Paths) bool {
+	return !p.Outside && (p.Key == s.key || slices.Contains(p.Protect, s.key))
+}
+
+// which says how an action names the key: as its file, as its deletion
+// vector, or not at all.
+func (s *explainSink) which(a *action) (string, error) {
+	p, err := s.g.t.root.LogPath(a.path, s.g.t.o.Aliases...)
+	if err != nil {
+		return "", err
+	}
+	if s.names(p) {
+		return map[op]string{opAdd: "add", opRemove: "remove", opCDC: "cdc"}[a.op], nil
+	}
+	dv, onDisk, err := s.g.dv(a)
+	if err != nil || !onDisk || !s.names(dv) {
+		return "", err
+	}
+	return "deletion_vector", nil
+}
+
+// live also stands for checkpoint rows, whose version is the checkpoint's:
+// the commit that wrote them isn't known there.
+func (s *explainSink) live(a *action) error {
+	what, err := s.which(a)
+	if err != nil || what == "" {
+		return err
+	}
+	s.note(mention{version: s.g.t.seg.version, action: what, verdict: "live", rule: fmt.Sprintf("live in version %d: needed", s.g.t.seg.version)})
+	return nil
+}
+
+func (s *explainSink) gone(a *action, c *logFile) error {
+	what, err := s.which(a)
+	if err != nil || what == "" {
+		return err
+	}
+	m := mention{action: what, checkpoint: c == nil}
+	if c != nil {
+		m.version = c.version
+	} else {
+		m.version = s.base.version
+	}
+	if a.op == opAdd {
+		m.rule = "added; a later action decides"
+		s.note(m)
+		return nil
+	}
+	at := time.UnixMilli(s.g.removalTime(a, c)).UTC()
+	verb := map[op]string{opRemove: "removed", opCDC: "change data written"}[a.op]
+	if at.Before(s.g.req.Cutoff.Truncate(time.Millisecond)) {
+		m.rule = fmt.Sprintf("%s at %s, before the cutoff: not needed", verb, at.Format(time.RFC3339))
+	} else {
+		m.verdict = "history"
+		m.rule = fmt.Sprintf("%s at %s, not before the cutoff: needed by retained versions", verb, at.Format(time.RFC3339))
+	}
+	s.note(m)
+	return nil
 }

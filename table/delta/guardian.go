@@ -1,39 +1,207 @@
 package delta
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
 	"github.com/lakesweep/lakesweep/lake"
-	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/lake/keyset"
 	"github.com/lakesweep/lakesweep/table"
 )
+
+// guardian replays the commits that come after a plan.
+type guardian struct {
+	t         *Table
+	state     map[string]string
+	version   int64 // the newest one read
+	caseFold  bool
+	protected *keyset.Exact
+	checked   bool // the table is the plan's
+	protocol  protocol
+}
 
 // Guardian watches the log from the version that state names on. state is what
 // State gave when the plan was made; caseFold as in ProtectRequest. The first
 // Refresh compares the table's identity too.
 //
 // Errors: Invalid for a state that State didn't write.
+// Source: spec/delta-vacuum.md section 10 trap 12, section 11 steps 11 and 12.
 func (t *Table) Guardian(state map[string]string, caseFold bool) (table.Guardian, error) {
-	return nil, &lake.Error{Op: "watch log", Table: t.root.String(), Kind: lake.Unsupported}
+	version, err := strconv.ParseInt(state[stateVersion], 10, 64)
+	if err != nil || version < 0 {
+		return nil, &lake.Error{Op: "watch log", Table: t.root.String(), Kind: lake.Invalid, Err: errors.New("the plan doesn't say on which version it was made"),
+			Hint: "Make a new plan."}
+	}
+	return &guardian{t: t, state: state, version: version, caseFold: caseFold, protected: keyset.NewExact(), protocol: t.protocol}, nil
 }
 
-// RecorderOptions says what a run leaves in the log.
-type RecorderOptions struct {
-	CommitLog          string            // "auto" (or ""), "on", "off": VACUUM START and END commits
-	Engine             string            // engineInfo, "lakesweep/0.1.0"
-	Journal            func(name string) // told each object of the log before it is written; nil: nobody
-	Guardian           table.Guardian    // re-validates the plan after a conflict; nil: only protocol and metadata are checked
-	Full               bool              // the plan is of mode full
-	Unfiltered         bool              // no predicate, no inventory: the watermark may move
-	Next               *int64            // LiteRange.Next of the plan
-	RetentionCheck     bool              // the retention check was on
-	DefaultRetention   int64             // milliseconds, of the table's property
-	SpecifiedRetention *int64            // milliseconds, as asked for; nil: not asked
+// Protected reports whether a commit after the plan names k.
+func (g *guardian) Protected(k lake.Key) bool {
+	return g.protected.Has(string(k)) || g.caseFold && g.protected.Has(string(k.Fold()))
 }
 
-// Recorder writes VACUUM START and END and, last and only after a complete
-// unfiltered run, _last_vacuum_info. w must be confined to the log.
-//
-// Errors: Refused for CommitLog "on" where the store's put-if-absent isn't respected by all writers.
-// Source: spec/delta-vacuum.md section 4, 3.5.
-func (t *Table) Recorder(w store.Writer, o RecorderOptions) (table.Recorder, error) {
-	return nil, &lake.Error{Op: "record run", Table: t.root.String(), Kind: lake.Unsupported}
+// Refresh reads the commits after the last one known and protects all that
+// they name: what they add, what they remove (it was live in between), change
+// data and deletion vectors.
+func (g *guardian) Refresh(ctx context.Context) error {
+	return g.t.wrap("watch log", g.refresh(ctx))
+}
+
+func (g *guardian) stale(format string, args ...any) error {
+	return &lake.Error{Op: "watch log", Table: g.t.root.String(), Kind: lake.Stale, Err: fmt.Errorf(format, args...), Hint: "Make a new plan."}
+}
+
+func (g *guardian) refresh(ctx context.Context) error {
+	if !g.checked {
+		if err := g.identity(); err != nil {
+			return err
+		}
+	}
+	commits, err := g.newCommits(ctx)
+	if err != nil {
+		return err
+	}
+	reader := commitReader{t: g.t}
+	err = reader.each(ctx, commits, func(c logFile, b batch) error {
+		if err := g.others(c, b); err != nil {
+			return err
+		}
+		for i := range b.files {
+			if err := g.protect(&b.files[i]); err != nil {
+				return lineError(c.name, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(commits) > 0 {
+		g.version = commits[len(commits)-1].version
+	}
+	g.checked = true
+	return nil
+}
+
+// identity compares the table as it was opened with the plan's.
+func (g *guardian) identity() error {
+	now := g.t.State()
+	switch {
+	case now[stateTable] != g.state[stateTable]:
+		return g.stale("another table stands there now: its id is %s, the plan's %s", now[stateTable], g.state[stateTable])
+	case now[stateMetadata] != g.state[stateMetadata]:
+		return g.stale("the table's metadata changed")
+	case now[stateProtocol] != g.state[stateProtocol]:
+		return g.stale("the table's protocol changed")
+	case g.t.seg.version < g.version:
+		return g.stale("the log ends at version %d, before the plan's version %d", g.t.seg.version, g.version)
+	}
+	if c := g.t.seg.commit(g.version); c.fingerprint() != g.state[stateCommit] {
+		return g.stale("commit %d isn't the one that the plan was made on", g.version)
+	}
+	return nil
+}
+
+// newCommits lists the commits after the newest one known.
+func (g *guardian) newCommits(ctx context.Context) ([]logFile, error) {
+	entries, err := listDir(ctx, g.t.r, LogDir+"/", commitName(g.version))
+	if err != nil {
+		return nil, err
+	}
+	fresh := entries[:0]
+	for _, e := range entries {
+		if v, rest, ok := cutVersion(e.Name[len(LogDir)+1:]); ok && v > g.version && (rest == "json" || len(rest) > 10 && rest[:10] == "checkpoint") {
+			fresh = append(fresh, e)
+		}
+	}
+	if err := g.t.statAll(ctx, fresh); err != nil {
+		return nil, err
+	}
+	n, err := classify(fresh)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(n.commits, func(a, b logFile) int { return int(a.version - b.version) })
+	for i, c := range n.commits {
+		if c.version != g.version+1+int64(i) {
+			return nil, g.stale("commit %d is gone, a later one is there", g.version+1+int64(i))
+		}
+		if c.size == 0 {
+			return nil, damaged(c.name, errors.New("the commit is empty"))
+		}
+		n.commits[i].time = c.modified
+	}
+	for _, c := range n.complete() {
+		if c.version > g.version+int64(len(n.commits)) {
+			return nil, g.stale("checkpoint %d is there, its commit is gone", c.version)
+		}
+	}
+	return n.commits, nil
+}
+
+// others looks at what a commit says beside its files.
+func (g *guardian) others(c logFile, b batch) error {
+	for _, a := range b.others {
+		switch a.op {
+		case opProtocol:
+			p, err := parseProtocol(a.raw)
+			if err != nil {
+				return damaged(c.name, err)
+			}
+			if err := p.gate(); err != nil {
+				return err
+			}
+			if !p.same(g.protocol) {
+				return g.stale("version %d changed the protocol", c.version)
+			}
+		case opMetadata:
+			m, err := parseMetadata(a.raw)
+			if err != nil {
+				return damaged(c.name, err)
+			}
+			if m.fingerprint != g.t.meta.fingerprint {
+				return g.stale("version %d changed the metadata", c.version)
+			}
+		case opCommitInfo:
+			info, err := parseCommitInfo(a.raw)
+			if err != nil {
+				return damaged(c.name, err)
+			}
+			if info.Operation == "RESTORE" {
+				return g.stale("version %d restored an older one", c.version)
+			}
+		}
+	}
+	return nil
+}
+
+func (g *guardian) protect(a *action) error {
+	p, err := g.t.root.LogPath(a.path, g.t.o.Aliases...)
+	if err != nil {
+		return err
+	}
+	g.add(p)
+	if a.dv == nil {
+		return nil
+	}
+	dv, onDisk, err := g.t.dvPaths(a.dv)
+	if err == nil && onDisk {
+		g.add(dv)
+	}
+	return err
+}
+
+func (g *guardian) add(p lake.Paths) {
+	if p.Outside {
+		return
+	}
+	for _, k := range append([]lake.Key{p.Key}, p.Protect...) {
+		g.protected.Add(string(k))
+		if g.caseFold {
+			g.protected.Add(string(k.Fold()))
+		}
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/lakesweep/lakesweep/lake"
 )
 
@@ -11,20 +13,181 @@ import (
 type LiveFile struct {
 	Key       lake.Key // empty if it lies outside the root
 	URI       string   // absolute, of a file outside the root
-	Size      int64    // bytes, as the log says
+	Size      int64    // bytes, -1 if the log doesn't say
 	Partition lake.Partition
 	DV        lake.Key // its deletion vector's file below the root, "" if none
 	DVURI     string   // absolute, of a deletion vector outside the root
 }
 
-// LiveFiles yields the live data files in no order. An error ends the stream.
+// LiveFiles yields the live data files, each once, in no order. An error ends
+// the stream, which is then incomplete.
+//
+// Errors: as Protect.
 func (t *Table) LiveFiles(ctx context.Context) iter.Seq2[LiveFile, error] {
-	return func(yield func(LiveFile, error) bool) {}
+	parts := newPartitionTable(t.meta.PartitionColumns)
+	return stream(ctx, t, func(ctx context.Context, out chan<- []LiveFile) error {
+		return visit(ctx, t, parts, false, func() *collector[LiveFile] {
+			return &collector[LiveFile]{ctx: ctx, out: out, onLive: func(a *action) ([]LiveFile, error) { return t.liveFile(a, parts) }}
+		})
+	})
+}
+
+func (t *Table) liveFile(a *action, parts *partitionTable) ([]LiveFile, error) {
+	f := LiveFile{Size: a.size, Partition: parts.tuple(a.values)}
+	p, err := t.root.LogPath(a.path, t.o.Aliases...)
+	if err != nil {
+		return nil, err
+	}
+	if f.Key = p.Key; p.Outside {
+		f.URI = a.path
+	}
+	if a.dv != nil {
+		dv, onDisk, err := t.dvPaths(a.dv)
+		if err != nil {
+			return nil, err
+		}
+		if f.DV = dv.Key; onDisk && dv.Outside {
+			f.DVURI = a.dv.text
+		}
+	}
+	return []LiveFile{f}, nil
 }
 
 // OutsidePaths yields the paths, as stored, of all data files and deletion
 // vectors outside the root that any action still in the log names, removed
-// ones included: what a clone may still need of its source.
+// ones included: what a clone may still need of its source. A path may come
+// more than once.
+//
+// Errors: as Protect.
 func (t *Table) OutsidePaths(ctx context.Context) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {}
+	return stream(ctx, t, func(ctx context.Context, out chan<- []string) error {
+		return visit(ctx, t, nil, true, func() *collector[string] {
+			return &collector[string]{ctx: ctx, out: out, onLive: t.outsidePaths, onGone: t.outsidePaths}
+		})
+	})
+}
+
+func (t *Table) outsidePaths(a *action) (out []string, err error) {
+	p, err := t.root.LogPath(a.path, t.o.Aliases...)
+	if err != nil {
+		return nil, err
+	}
+	if p.Outside {
+		out = append(out, a.path)
+	}
+	if a.dv == nil {
+		return out, nil
+	}
+	dv, onDisk, err := t.dvPaths(a.dv)
+	if err == nil && onDisk && dv.Outside {
+		out = append(out, a.dv.text)
+	}
+	return out, err
+}
+
+// stream turns a producer of batches into an iterator.
+func stream[T any](ctx context.Context, t *Table, produce func(context.Context, chan<- []T) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		batches := make(chan []T, 4)
+		var g errgroup.Group
+		g.Go(func() error {
+			defer close(batches)
+			return produce(ctx, batches)
+		})
+		stopped := false
+		for b := range batches {
+			for _, v := range b {
+				if !stopped && !yield(v, nil) {
+					stopped = true
+					cancel()
+				}
+			}
+		}
+		if err := g.Wait(); err != nil && !stopped {
+			var none T
+			yield(none, t.wrap("read log", err))
+		}
+	}
+}
+
+// collector is a sink that sends on what its functions make of actions.
+type collector[T any] struct {
+	ctx            context.Context
+	out            chan<- []T
+	onLive, onGone func(*action) ([]T, error)
+	batch          []T
+}
+
+func (s *collector[T]) live(a *action) error { return s.take(a, s.onLive) }
+
+func (s *collector[T]) gone(a *action, _ *logFile) error { return s.take(a, s.onGone) }
+
+func (s *collector[T]) take(a *action, fn func(*action) ([]T, error)) error {
+	if fn == nil {
+		return nil
+	}
+	found, err := fn(a)
+	if err != nil {
+		return err
+	}
+	if s.batch = append(s.batch, found...); len(s.batch) >= batchSize {
+		return s.flush()
+	}
+	return nil
+}
+
+func (s *collector[T]) flush() error {
+	select {
+	case s.out <- s.batch:
+		s.batch = nil
+		return nil
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	}
+}
+
+// flusher is a sink with something to send at the end.
+type flusher interface {
+	sink
+	flush() error
+}
+
+// visit replays the version opened, and with history the commits below the
+// checkpoint. A corrupt checkpoint is found out first, by reading it for
+// nothing, since what a sink sent can't be taken back.
+func visit[S flusher](ctx context.Context, t *Table, parts *partitionTable, history bool, start func() S) error {
+	none := func(logFile, batch) error { return nil }
+	return t.withCheckpoint(func(base *checkpoint) error {
+		if base != nil {
+			nothing := func() func(*action) error { return func(*action) error { return nil } }
+			if err := t.checkpointFiles(ctx, *base, nil, nothing); err != nil {
+				return err
+			}
+		}
+		var sinks []S
+		r := commitReader{t: t, parts: parts}
+		err := t.replay(ctx, t.seg.version, base, r, func() sink {
+			s := start()
+			sinks = append(sinks, s)
+			return s
+		}, none)
+		if err == nil && base != nil && history {
+			err = r.each(ctx, t.seg.below(base.version), func(c logFile, b batch) error {
+				for i := range b.files {
+					if err := sinks[0].gone(&b.files[i], &c); err != nil {
+						return lineError(c.name, err)
+					}
+				}
+				return nil
+			})
+		}
+		for _, s := range sinks {
+			if err == nil {
+				err = s.flush()
+			}
+		}
+		return err
+	})
 }

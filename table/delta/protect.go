@@ -2,6 +2,13 @@ package delta
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -24,17 +31,21 @@ type Protection struct {
 
 	LiveFiles, LiveBytes int64 // data files of the version opened, those outside included
 	OutsideFiles         int64 // of them, those outside the root
-	LiveDVs              int64 // deletion vector files on disk below the root
+	LiveDVs              int64 // deletion vector files on disk below the root that live files need
 
 	// HistoryGap says why the log can't prove what was live at the cutoff, "" if it can.
 	HistoryGap string
-	// OldestFeed is the oldest version from which on every commit's change data is kept, -1 if there is none.
+	// OldestFeed is the oldest version from which on all change data is kept; -1 on tables without a change feed.
 	OldestFeed int64
-	// Seeds is a sorted sample of known keys, for splitting a listing.
+	// Seeds is a sorted sample of live keys, for splitting a listing.
 	Seeds []lake.Key
 	// Partitions holds the distinct partition values seen, if asked for; nil if there were too many.
 	Partitions []PartitionDirs
-	Warnings   []string
+	// Warnings is what Table.Warnings gives.
+	Warnings []string
+
+	removals *removals
+	parts    *partitionTable
 }
 
 // PartitionDirs is one combination of partition values with the directories
@@ -44,24 +55,280 @@ type PartitionDirs struct {
 	Dirs   []lake.Key // sorted; "" is the root
 }
 
-// Removed is what the log knows about a file that nothing needs any more.
-type Removed struct {
-	Reason     lake.Reason      // Tombstone, DeletionVector or ChangeData
-	Time       time.Time        // effective removal time; zero if unknown
-	Size       int64            // -1 if unknown
-	Partitions []lake.Partition // all values that actions gave it, if asked for; a nil Partition is unknown, columns that an action lacks are absent
-}
-
 // Removed looks up a key that is not in Set. ok is false for an orphan: no log
 // entry known to us names it.
-func (p *Protection) Removed(k lake.Key) (r Removed, ok bool) { return Removed{}, false }
+func (p *Protection) Removed(k lake.Key) (r Removed, ok bool) { return p.removals.get(k, p.parts) }
+
+// protector gathers a Protection. Safe for concurrent use.
+type protector struct {
+	t       *Table
+	req     ProtectRequest
+	set     *keyset.Builder
+	dvs     *keyset.Exact // of live files, for counting
+	removed *removals
+	parts   *partitionTable
+	dirs    *dirTable
+	bound   int64 // ms; no checkpoint tombstone without a commit was committed later
+
+	mu     sync.Mutex
+	sinks  []*protectSink
+	retain time.Duration // the smallest retention property seen, 0 if one can't be read
+}
 
 // Protect replays the whole log: once per plan.
 //
-// Memory: about 12 bytes a live file, 40 a tombstone older than the cutoff,
-// besides one row group of a checkpoint a worker.
+// Commits above the checkpoint and the checkpoint give the live files. Every
+// commit made since the cutoff gives what it removed, and older ones that are
+// still there give dead files their reason.
+//
+// Memory: about 12 bytes a live file, 60 a file removed before the cutoff,
+// and 40 an action above the checkpoint, besides a page of each column of a checkpoint a worker.
 // Errors: Damaged, Unsupported; Invalid for a version to keep that can't be
 // rebuilt any more.
+// Source: spec/delta-vacuum.md 1.3-1.9.
 func (t *Table) Protect(ctx context.Context, req ProtectRequest) (*Protection, error) {
-	return nil, nil
+	var p *Protection
+	err := t.withCheckpoint(func(base *checkpoint) (err error) {
+		p, err = t.protect(ctx, req, base)
+		return err
+	})
+	if err != nil {
+		return nil, t.wrap("replay log", err)
+	}
+	return p, nil
+}
+
+func (t *Table) protect(ctx context.Context, req ProtectRequest, base *checkpoint) (*Protection, error) {
+	g := &protector{t: t, req: req, set: keyset.New(), dvs: keyset.NewExact(), removed: newRemovals(rand.Uint64()), retain: math.MaxInt64}
+	if req.Partitions {
+		g.parts, g.dirs = newPartitionTable(t.meta.PartitionColumns), newDirTable()
+	}
+	g.noteRetention(t.meta)
+	gap, err := t.historyGap(ctx, req.Cutoff)
+	if err != nil {
+		return nil, err
+	}
+	if gap != "" {
+		g.bound = t.o.Now().UnixMilli()
+		if err := g.noteCheckpoints(ctx); err != nil {
+			return nil, err
+		}
+	}
+	reader := commitReader{t: t, parts: g.parts}
+	if err := t.replay(ctx, t.seg.version, base, reader, func() sink { return g.start(true) }, g.others); err != nil {
+		return nil, err
+	}
+	if err := t.checkCounts(g.counts()); err != nil {
+		return nil, err
+	}
+	if err := g.history(ctx, base); err != nil {
+		return nil, err
+	}
+	for _, v := range req.KeepVersions {
+		if err := g.keep(ctx, v); err != nil {
+			return nil, err
+		}
+	}
+	for _, k := range req.Keep {
+		g.protect(lake.Paths{Key: k}, false)
+	}
+	return g.finish(ctx, gap)
+}
+
+// start returns a sink for one goroutine. primary is true for the version
+// opened, whose live files are counted and expected.
+func (g *protector) start(primary bool) *protectSink {
+	s := &protectSink{g: g, primary: primary}
+	if g.dirs != nil {
+		s.dirs = g.dirs.cache()
+	}
+	g.mu.Lock()
+	g.sinks = append(g.sinks, s)
+	g.mu.Unlock()
+	return s
+}
+
+// counts adds up what the sinks saw live.
+func (g *protector) counts() (n liveCounts) {
+	for _, s := range g.sinks {
+		n.files, n.bytes, n.outside, n.dvs = n.files+s.n.files, n.bytes+s.n.bytes, n.outside+s.n.outside, n.dvs+s.n.dvs
+		n.unsized = n.unsized || s.n.unsized
+	}
+	return n
+}
+
+// others looks at the metaData of each commit read, for the smallest
+// retention that was ever in force.
+func (g *protector) others(c logFile, b batch) error {
+	for _, a := range b.others {
+		if a.op == opMetadata {
+			m, err := parseMetadata(a.raw)
+			if err != nil {
+				return damaged(c.name, err)
+			}
+			g.noteRetention(m)
+		}
+	}
+	return nil
+}
+
+func (g *protector) noteRetention(m Metadata) {
+	d, err := m.retention()
+	if err != nil {
+		d = 0 // nothing is sure then
+	}
+	g.mu.Lock()
+	g.retain = min(g.retain, d)
+	g.mu.Unlock()
+}
+
+// noteCheckpoints looks at the retention property of every checkpoint that is left.
+func (g *protector) noteCheckpoints(ctx context.Context) error {
+	for _, c := range g.t.seg.checkpoints {
+		h, err := g.t.checkpointHead(ctx, c)
+		if isCorrupt(err) {
+			continue // whether it is needed, the replay finds out
+		}
+		if err != nil {
+			return err
+		}
+		if h.metadataVersion >= 0 {
+			g.noteRetention(h.metadata)
+		}
+	}
+	return nil
+}
+
+// history reads the commits below the checkpoint, newest first.
+func (g *protector) history(ctx context.Context, base *checkpoint) error {
+	if base == nil {
+		return nil
+	}
+	old := slices.Clone(g.t.seg.below(base.version))
+	slices.Reverse(old)
+	reader := commitReader{t: g.t, parts: g.parts, skipAdds: func(c logFile) bool {
+		return g.parts == nil && c.modified.Before(g.req.Cutoff)
+	}}
+	out := g.start(false)
+	return reader.each(ctx, old, func(c logFile, b batch) error {
+		for i := range b.files {
+			if err := out.gone(&b.files[i], &c); err != nil {
+				return lineError(c.name, err)
+			}
+		}
+		return g.others(c, b)
+	})
+}
+
+// keep protects what one version needs.
+func (g *protector) keep(ctx context.Context, v int64) error {
+	t := g.t
+	invalid := func(err error) error {
+		return &lake.Error{Op: fmt.Sprintf("keep version %d", v), Kind: lake.Invalid, Err: err,
+			Hint: "Name versions that the log can still rebuild; DESCRIBE HISTORY lists them."}
+	}
+	if v < 0 || v > t.seg.version {
+		return invalid(fmt.Errorf("versions are 0 to %d", t.seg.version))
+	}
+	var last error
+	for _, c := range t.seg.checkpoints {
+		if c.version > v || t.seg.first() > c.version+1 {
+			continue
+		}
+		err := t.replay(ctx, v, &c, commitReader{t: t, parts: g.parts}, func() sink { return keepSink{g.start(false), v} }, g.others)
+		if !isCorrupt(err) {
+			return err
+		}
+		last = err
+	}
+	if t.seg.fromZero {
+		return t.replay(ctx, v, nil, commitReader{t: t, parts: g.parts}, func() sink { return keepSink{g.start(false), v} }, g.others)
+	}
+	if last != nil {
+		return last
+	}
+	return invalid(errors.New("its commits were cleaned up"))
+}
+
+// historyGap says why the commits can't prove what was live at an instant, ""
+// if they can: they reach back to it, or to version 0.
+//
+// Source: spec/delta-vacuum.md 1.5.
+func (t *Table) historyGap(ctx context.Context, cutoff time.Time) (string, error) {
+	first := t.seg.first()
+	if first == 0 {
+		return "", nil
+	}
+	if c := t.seg.commit(first); c != nil {
+		at, err := t.commitTime(ctx, *c)
+		if err != nil || !at.After(cutoff) {
+			return "", err
+		}
+	}
+	for _, c := range t.seg.checkpoints {
+		// The version before the first commit was made before its checkpoint was written.
+		if c.version == first-1 && !c.parts[0].modified.After(cutoff) {
+			return "", nil
+		}
+	}
+	return fmt.Sprintf("commits before version %d are gone, and that one is younger than the cutoff", first), nil
+}
+
+// finish makes the Protection.
+func (g *protector) finish(ctx context.Context, gap string) (*Protection, error) {
+	t, n := g.t, g.counts()
+	p := &Protection{Set: g.set.Done(), LiveFiles: n.files, LiveBytes: n.bytes, OutsideFiles: n.outside, LiveDVs: n.dvs,
+		OldestFeed: -1, removals: g.removed, parts: g.parts}
+	if asked := t.o.Now().Sub(g.req.Cutoff); gap != "" && asked > g.retain {
+		p.HistoryGap = fmt.Sprintf("%s; checkpoints keep removed files for %v only, %v are asked for", gap, g.retain, asked.Round(time.Second))
+	}
+	if t.meta.Configuration[feedKey] == "true" {
+		v, ok, err := t.activeAt(ctx, g.req.Cutoff.Add(-time.Nanosecond))
+		if err != nil {
+			return nil, err
+		}
+		p.OldestFeed = t.seg.first()
+		if ok {
+			p.OldestFeed = v + 1
+		}
+	}
+	for _, s := range g.sinks {
+		p.Seeds = append(p.Seeds, s.sampler.keys...)
+	}
+	slices.Sort(p.Seeds)
+	p.Seeds = slices.Compact(p.Seeds)
+	if g.dirs != nil {
+		p.Partitions = g.dirs.list(g.parts)
+	}
+	p.Warnings = t.Warnings()
+	t.mu.Lock()
+	t.live = [2]int64{p.LiveFiles, p.LiveBytes}
+	t.mu.Unlock()
+	t.o.Observer.Emit(lake.Event{Stage: "replay", Done: p.LiveFiles, Finished: true})
+	return p, nil
+}
+
+// sampler keeps an even sample of the keys of one goroutine.
+type sampler struct {
+	keys    []lake.Key
+	step, n int
+}
+
+// sampleSize bounds a sampler.
+const sampleSize = 4096
+
+func (s *sampler) add(k lake.Key) {
+	if s.step == 0 {
+		s.step = 1
+	}
+	if s.n++; s.n%s.step != 0 {
+		return
+	}
+	if len(s.keys) == sampleSize {
+		for i := range sampleSize / 2 {
+			s.keys[i] = s.keys[2*i+1]
+		}
+		s.keys, s.step = s.keys[:sampleSize/2], s.step*2
+	}
+	s.keys = append(s.keys, lake.Key(strings.Clone(string(k))))
 }

@@ -1,7 +1,14 @@
 package delta
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -26,14 +33,31 @@ type Table struct {
 	r    store.Reader
 	root lake.Root
 	o    Options
+
+	seg        *segment
+	unratified []string // folders of staged commits
+	hasTmp     bool
+	bodies     bodies
+	footers    parquetFiles
+	protocol   protocol
+	meta       Metadata
+	checksum   *checksum // of the version opened, nil if there is none
+
+	mu       sync.Mutex
+	warnings []string
+	ict      map[int64]time.Time // in-commit timestamps read so far
+	live     [2]int64            // files and bytes, -1 until counted
 }
 
 // Detect reports whether a Delta table's root is at r: a folder _delta_log with
 // anything in it.
 func Detect(ctx context.Context, r store.Reader) (bool, error) {
-	page, err := r.List(ctx, store.PageRequest{Prefix: LogDir + "/", Limit: 1})
+	page, err := r.List(ctx, store.PageRequest{Prefix: LogDir + "/", Dirs: true, Limit: 1})
 	if err != nil {
-		return false, err
+		if entries, missing := listDir(ctx, r, LogDir+"/", ""); missing == nil {
+			return len(entries) > 0, nil
+		}
+		return false, &lake.Error{Op: "look for a delta log", Kind: kindOf(err), Err: err}
 	}
 	return len(page.Entries) > 0, nil
 }
@@ -43,56 +67,154 @@ func Detect(ctx context.Context, r store.Reader) (bool, error) {
 //
 // Errors: NotTable without a log; Damaged if no version can be proved whole;
 // Unsupported for a protocol or feature that lakesweep must not touch.
+// Source: spec/delta-vacuum.md 1.2, 2, 11.
 func Open(ctx context.Context, r store.Reader, root lake.Root, o Options) (*Table, error) {
-	return nil, &lake.Error{Op: "open delta table", Table: root.String(), Kind: lake.Unsupported}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	t := &Table{r: r, root: root, o: o, ict: map[int64]time.Time{}, live: [2]int64{-1, -1},
+		bodies: bodies{data: map[string][]byte{}, left: cacheSize}, footers: parquetFiles{files: map[string]*parquetFile{}}}
+	if err := t.open(ctx); err != nil {
+		return nil, t.wrap("open delta table", err)
+	}
+	return t, nil
+}
+
+func (t *Table) open(ctx context.Context) (err error) {
+	if t.seg, err = t.loadSegment(ctx); err != nil {
+		return err
+	}
+	if err := t.readHead(ctx); err != nil {
+		return err
+	}
+	if err := t.protocol.gate(); err != nil {
+		return err
+	}
+	t.meta.Clustered = slices.Contains(t.protocol.features(), "clustering")
+	if err := t.meta.coordinated(); err != nil {
+		return err
+	}
+	if err := t.checkUnfinished(ctx); err != nil {
+		return err
+	}
+	return t.readChecksum(ctx)
+}
+
+// wrap names the table in an error, once.
+func (t *Table) wrap(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &lake.Error{}
+	if errors.As(err, &e) && e.Table != "" {
+		return err
+	}
+	return &lake.Error{Op: op, Table: t.root.String(), Kind: lake.KindOf(err), Code: e.Code, Err: err}
+}
+
+func (t *Table) warn(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if w := fmt.Sprintf(format, args...); !slices.Contains(t.warnings, w) {
+		t.warnings = append(t.warnings, w)
+	}
+}
+
+// workers is how many files of the log are read at once.
+func (t *Table) workers() int {
+	if t.o.Workers > 0 {
+		return t.o.Workers
+	}
+	if tr := t.r.Traits(); tr.Directories && tr.NamesFirst { // a local disk: the processors are the limit
+		return max(runtime.GOMAXPROCS(0), 2)
+	}
+	return 32
 }
 
 // Version returns the version that the table was opened at.
-func (t *Table) Version() int64 { return 0 }
-
-// Info describes the table. ActiveFiles and ActiveBytes are -1 until Protect or
-// LiveFiles have run to their end.
-func (t *Table) Info() table.Info { return table.Info{} }
+func (t *Table) Version() int64 { return t.seg.version }
 
 // Metadata returns the metadata of the version opened.
-func (t *Table) Metadata() Metadata { return Metadata{} }
+func (t *Table) Metadata() Metadata { return t.meta }
+
+// Rules returns the hidden rules of the table.
+func (t *Table) Rules() Rules { return t.meta.rules(t.protocol) }
 
 // Retention returns delta.deletedFileRetentionDuration, a week by default.
 //
 // Errors: Damaged for a value outside the interval grammar or below zero.
 // Source: spec/delta-vacuum.md 3.4.
-func (t *Table) Retention() (time.Duration, error) { return 0, nil }
-
-// State is what a plan's head keeps of the table for Guardian.
-func (t *Table) State() map[string]string { return nil }
+func (t *Table) Retention() (time.Duration, error) {
+	d, err := t.meta.retention()
+	return d, t.wrap("read retention", err)
+}
 
 // Warnings says what was odd in the log and yet harmless, such as a corrupt
-// checkpoint that an older one replaced.
-func (t *Table) Warnings() []string { return nil }
-
-// Metadata is the table's metaData action as lakesweep needs it.
-type Metadata struct {
-	ID               string
-	Name             string
-	PartitionColumns []Column
-	DataColumns      []string // the other top-level columns, logical names, for messages
-	Clustered        bool     // the clustering feature and its domain metadata are there
-	Configuration    map[string]string
+// checkpoint that an older one replaced. It grows with Protect.
+func (t *Table) Warnings() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.warnings)
 }
 
-// Column is a partition column.
-type Column struct {
-	Name     string // logical, as a user writes it
-	Physical string // as the keys of partitionValues and directories spell it
-	Type     string // the schema's own word: "string", "date", "decimal(10,2)"
+// Info describes the table. ActiveFiles and ActiveBytes are -1 until Protect or
+// LiveFiles have run to their end, unless the log's checksum file has them.
+func (t *Table) Info() table.Info {
+	version := t.seg.version
+	i := table.Info{
+		Table: t.root.String(), Format: "delta", TableID: t.meta.ID, Name: t.meta.Name, Version: &version,
+		Protocol: t.protocol.versions(), Features: t.protocol.features(), PartitionColumns: []string{},
+		Properties: t.meta.Configuration, RetentionSource: retentionKey,
+	}
+	if c := t.seg.commit(version); c != nil {
+		i.Committed = t.commitTimeKnown(*c).UTC()
+	}
+	for _, c := range t.meta.PartitionColumns {
+		i.PartitionColumns = append(i.PartitionColumns, c.Name)
+	}
+	if d, err := t.meta.retention(); err != nil {
+		i.Retention = "unreadable: " + t.meta.Configuration[retentionKey]
+	} else {
+		i.Retention = d.String()
+	}
+	if _, ok := t.meta.Configuration[retentionKey]; !ok {
+		i.RetentionSource = "default"
+	}
+	t.mu.Lock()
+	i.ActiveFiles, i.ActiveBytes = t.live[0], t.live[1]
+	t.mu.Unlock()
+	if i.ActiveFiles < 0 && t.checksum != nil {
+		i.ActiveFiles, i.ActiveBytes = cmp.Or(t.checksum.numFiles(), -1), cmp.Or(t.checksum.bytes(), -1)
+	}
+	return i
 }
 
-// Rules returns the hidden rules of the table.
-func (t *Table) Rules() Rules { return Rules{} }
+// Keys of State.
+const (
+	stateVersion  = "version"
+	stateTable    = "table_id"
+	stateMetadata = "metadata"
+	stateProtocol = "protocol"
+	stateCommit   = "commit" // size and time of the newest commit's file
+)
 
-// YoungIcebergMetadata reports whether the root's folder "metadata" holds an
-// Iceberg metadata file that isn't older than the cutoff: then the folder is
-// to be hidden (Rules.HideRootMetadata).
-func (t *Table) YoungIcebergMetadata(ctx context.Context, cutoff time.Time) (bool, error) {
-	return false, nil
+// State is what a plan's head keeps of the table for Guardian.
+func (t *Table) State() map[string]string {
+	return map[string]string{
+		stateVersion: strconv.FormatInt(t.seg.version, 10), stateTable: t.meta.ID, stateMetadata: t.meta.fingerprint,
+		stateProtocol: t.protocol.fingerprint(), stateCommit: t.seg.commit(t.seg.version).fingerprint(),
+	}
+}
+
+// fingerprint tells a commit's file from another one of the same version. A
+// nil one has none.
+func (f *logFile) fingerprint() string {
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d@%d", f.size, f.modified.UnixMilli())
+}
+
+func (p protocol) fingerprint() string {
+	return fmt.Sprintf("%d,%d,%q", p.Reader, p.Writer, p.features())
 }

@@ -1,0 +1,356 @@
+package delta
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/parquet-go/parquet-go"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/lakesweep/lakesweep/lake"
+)
+
+// pageBuffer is how much of a column chunk is read from the store at once.
+const pageBuffer = 64 << 10
+
+// opened is a checkpoint made ready for reading: its rows are those of the
+// Parquet files, and those of a JSON file, kept here.
+type opened struct {
+	files []*parquetFile
+	json  *logFile // the V2 checkpoint's own file, if it is JSON
+}
+
+// parquetFile is an opened Parquet file of a checkpoint.
+type parquetFile struct {
+	logFile
+	f       *parquet.File
+	sidecar bool
+}
+
+// parquetFiles keeps footers from Open to Protect.
+type parquetFiles struct {
+	mu    sync.Mutex
+	files map[string]*parquetFile
+}
+
+// openParquet reads the footer of a file.
+//
+// Errors: a corruptError where the file can't be read as Parquet.
+func (t *Table) openParquet(ctx context.Context, f logFile, sidecar bool) (_ *parquetFile, err error) {
+	t.footers.mu.Lock()
+	known := t.footers.files[f.name]
+	t.footers.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	source := &rangeReader{ctx: ctx, r: t.r, name: f.name, end: f.size}
+	defer source.Close()
+	defer recoverCorrupt(f.name, &err)
+	file, err := parquet.OpenFile(source, f.size, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true),
+		parquet.SkipBloomFilters(true), parquet.OptimisticRead(true), parquet.ReadBufferSize(pageBuffer))
+	if err != nil {
+		return nil, source.fault(err)
+	}
+	p := &parquetFile{f, file, sidecar}
+	t.footers.mu.Lock()
+	t.footers.files[f.name] = p
+	t.footers.mu.Unlock()
+	return p, nil
+}
+
+// recoverCorrupt turns a panic of the Parquet reader, which damaged bytes may
+// cause, into the error that they are.
+func recoverCorrupt(name string, err *error) {
+	if r := recover(); r != nil {
+		*err = corrupt(name, fmt.Errorf("unreadable Parquet: %v", r))
+	}
+}
+
+// openCheckpoint opens all files of a checkpoint, sidecars too.
+//
+// Errors: a corruptError where any of them is missing or can't be read.
+func (t *Table) openCheckpoint(ctx context.Context, c checkpoint) (opened, error) {
+	var o opened
+	var sidecars []string
+	if strings.HasSuffix(c.parts[0].name, ".json") {
+		o.json = &c.parts[0]
+		err := t.jsonRows(ctx, c.parts[0], func(a action) error {
+			if a.op == opSidecar {
+				name, err := sidecarName(a.raw)
+				sidecars = append(sidecars, name)
+				return err
+			}
+			return nil
+		})
+		if err != nil {
+			return o, asCorrupt(err)
+		}
+	} else {
+		for _, part := range c.parts {
+			p, err := t.openParquet(ctx, part, false)
+			if err != nil {
+				return o, err
+			}
+			o.files = append(o.files, p)
+			if c.kind != multipart {
+				if sidecars, err = t.sidecarColumn(ctx, p); err != nil {
+					return o, err
+				}
+			}
+		}
+	}
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(t.workers())
+	for _, name := range sidecars {
+		g.Go(func() error {
+			p, err := t.openSidecar(ctx, name)
+			mu.Lock()
+			defer mu.Unlock()
+			o.files = append(o.files, p)
+			return err
+		})
+	}
+	return o, g.Wait()
+}
+
+// asCorrupt makes a damaged checkpoint of a damaged file.
+func asCorrupt(err error) error {
+	if err != nil && lake.KindOf(err) == lake.Damaged && !isCorrupt(err) {
+		return &corruptError{err}
+	}
+	return err
+}
+
+// sidecarName returns the file's name below _sidecars. A path with folders is
+// cut to its last part: sidecars lie nowhere else.
+func sidecarName(raw []byte) (string, error) {
+	var s struct {
+		Path string `json:"path"`
+	}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return "", fmt.Errorf("sidecar: %w", err)
+	}
+	return lastName(s.Path)
+}
+
+func lastName(path string) (string, error) {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	if name == "" || name == ".." {
+		return "", fmt.Errorf("a sidecar with the path %q", path)
+	}
+	return name, nil
+}
+
+// openSidecar opens a sidecar by its name as it stands, or else decoded: the
+// protocol wants it encoded, Spark takes it as it is.
+func (t *Table) openSidecar(ctx context.Context, name string) (*parquetFile, error) {
+	full := LogDir + "/_sidecars/" + name
+	info, err := t.r.Stat(ctx, full)
+	if decoded, bad := url.PathUnescape(name); errors.Is(err, fs.ErrNotExist) && bad == nil && decoded != name && !strings.Contains(decoded, "/") {
+		full = LogDir + "/_sidecars/" + decoded
+		info, err = t.r.Stat(ctx, full)
+	}
+	if err != nil {
+		return nil, asCorrupt(readError(logFile{name: full}, err))
+	}
+	return t.openParquet(ctx, logFile{name: full, size: info.Size}, true)
+}
+
+// jsonRows calls fn with each action of a JSON checkpoint.
+func (t *Table) jsonRows(ctx context.Context, f logFile, fn func(action) error) error {
+	return t.lines(ctx, f, func(line []byte) error {
+		a, err := parseLine(line, nil)
+		if err == nil && a.op == opCheckpointMetadata {
+			var m struct {
+				Version int64 `json:"version"`
+			}
+			if err = json.Unmarshal(a.raw, &m); err == nil && m.Version != f.version {
+				err = fmt.Errorf("it is of version %d", m.Version)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return fn(a)
+	})
+}
+
+// rowGroup is the unit of parallel reading.
+type rowGroup struct {
+	t     *Table
+	ctx   context.Context
+	file  *parquetFile
+	index int
+	cols  []*column
+}
+
+func (g *rowGroup) rows() int64 { return g.file.f.RowGroups()[g.index].NumRows() }
+
+// find returns the column of a path, nil if the file has none.
+func (g *rowGroup) find(path ...string) *parquet.Column {
+	c := g.file.f.Root()
+	for _, name := range path {
+		if c = c.Column(name); c == nil {
+			return nil
+		}
+	}
+	return c
+}
+
+// open prepares c for reading a leaf.
+func (g *rowGroup) open(c *column, leaf *parquet.Column) {
+	if leaf == nil || !leaf.Leaf() {
+		return
+	}
+	group := g.file.f.RowGroups()[g.index]
+	meta := g.file.f.Metadata().RowGroups[g.index].Columns[leaf.Index()].MetaData
+	start := meta.DataPageOffset
+	if meta.DictionaryPageOffset > 0 {
+		start = meta.DictionaryPageOffset
+	}
+	c.leaf, c.chunk = leaf, group.ColumnChunks()[leaf.Index()]
+	c.source = &rangeReader{ctx: g.ctx, r: g.t.r, name: g.file.name, end: min(start+meta.TotalCompressedSize, g.file.size)}
+	g.cols = append(g.cols, c)
+}
+
+// column returns a leaf that isn't repeated.
+func (g *rowGroup) column(path ...string) *column {
+	c := &column{}
+	if leaf := g.find(path...); leaf != nil && leaf.MaxRepetitionLevel() == 0 {
+		g.open(c, leaf)
+	}
+	return c
+}
+
+// elements returns a leaf within the repeated node of a list or map: child is
+// "key" or "value", "" for the elements of a list.
+func (g *rowGroup) elements(child string, path ...string) *repeated {
+	r := &repeated{}
+	node := g.find(path...)
+	for node != nil && !node.Repeated() && len(node.Columns()) > 0 {
+		node = node.Columns()[0]
+	}
+	if node == nil || !node.Repeated() {
+		return r
+	}
+	r.level = node.MaxDefinitionLevel()
+	leaf := node
+	if child != "" {
+		leaf = node.Column(child)
+	}
+	for leaf != nil && !leaf.Leaf() {
+		leaf = leaf.Columns()[0]
+	}
+	if leaf != nil && leaf.MaxRepetitionLevel() == 1 {
+		g.open(&r.column, leaf)
+	}
+	return r
+}
+
+// run reads the rows of a row group with fn, and turns faults into corruptErrors.
+func (g *rowGroup) run(fn func() error) (err error) {
+	defer func() {
+		for _, c := range g.cols {
+			c.close()
+		}
+	}()
+	defer recoverCorrupt(g.file.name, &err)
+	if err = fn(); err == nil {
+		return nil
+	}
+	if e := (&lake.Error{}); errors.As(err, &e) {
+		return err
+	}
+	for _, c := range g.cols {
+		if c.source.err != nil {
+			return c.source.fault(err)
+		}
+	}
+	return corrupt(g.file.name, err)
+}
+
+// sidecarColumn reads the names of a V2 checkpoint's sidecars.
+func (t *Table) sidecarColumn(ctx context.Context, p *parquetFile) (names []string, err error) {
+	for i := range p.f.RowGroups() {
+		g := &rowGroup{t: t, ctx: ctx, file: p, index: i}
+		path := g.column("sidecar", "path")
+		if path.leaf == nil {
+			return nil, nil
+		}
+		err := g.run(func() error {
+			for row := range g.rows() {
+				ok, err := path.at(row)
+				if err != nil || !ok {
+					if err != nil {
+						return err
+					}
+					continue
+				}
+				s, err := path.string()
+				if err == nil {
+					s, err = lastName(s)
+				}
+				if err != nil {
+					return err
+				}
+				names = append(names, s)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// checkpointFiles calls a function of each of at most workers goroutines with every add
+// and remove of a checkpoint. start makes such a function; it and its
+// action are used by one goroutine at a time.
+func (t *Table) checkpointFiles(ctx context.Context, c checkpoint, parts *partitionTable, start func() func(*action) error) error {
+	o, err := t.openCheckpoint(ctx, c)
+	if err != nil {
+		return err
+	}
+	workers := runtime.GOMAXPROCS(0)
+	free := make(chan func(*action) error, workers)
+	for range workers {
+		free <- start()
+	}
+	if o.json != nil {
+		fn := <-free
+		intern := parts.interner()
+		err := t.lines(ctx, *o.json, func(line []byte) error {
+			a, err := parseLine(line, intern)
+			if err != nil || a.op != opAdd && a.op != opRemove {
+				return err
+			}
+			return fn(&a)
+		})
+		free <- fn
+		if err != nil {
+			return asCorrupt(err)
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(workers)
+	for _, p := range o.files {
+		for i := range p.f.RowGroups() {
+			g.Go(func() error {
+				fn := <-free
+				defer func() { free <- fn }()
+				group := &rowGroup{t: t, ctx: ctx, file: p, index: i}
+				return group.run(func() error { return group.files(parts, fn) })
+			})
+		}
+	}
+	return g.Wait()
+}

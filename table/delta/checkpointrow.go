@@ -1,0 +1,329 @@
+package delta
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lakesweep/lakesweep/lake"
+)
+
+// fileColumns are the columns of one of the actions add and remove.
+type fileColumns struct {
+	path, size, removed      *column
+	storage, text, offset    *column
+	keys, values             *repeated
+	keyBuffer, valueBuffer   []string
+	valueNull                []bool
+	lastSignature, signature []byte
+	lastID                   int32
+}
+
+func (g *rowGroup) fileColumns(name string) *fileColumns {
+	c := &fileColumns{
+		path: g.column(name, "path"), size: g.column(name, "size"), removed: &column{},
+		storage: g.column(name, "deletionVector", "storageType"), text: g.column(name, "deletionVector", "pathOrInlineDv"),
+		offset: g.column(name, "deletionVector", "offset"),
+		keys:   g.elements("key", name, "partitionValues"), values: g.elements("value", name, "partitionValues"),
+	}
+	if name == "remove" {
+		c.removed = g.column(name, "deletionTimestamp")
+	}
+	return c
+}
+
+// files calls fn with every add and remove of a row group.
+func (g *rowGroup) files(parts *partitionTable, fn func(*action) error) error {
+	add, remove := g.fileColumns("add"), g.fileColumns("remove")
+	for i, name := range [2]string{"add", "remove"} {
+		c := [2]*fileColumns{add, remove}[i]
+		if g.find(name) != nil && c.path.leaf == nil || g.find(name, "deletionVector") != nil && (c.storage.leaf == nil || c.text.leaf == nil) {
+			return errColumn
+		}
+	}
+	if g.file.sidecar && add.path.leaf == nil && remove.path.leaf == nil {
+		return errors.New("a sidecar without files")
+	}
+	var a action
+	for row := range g.rows() {
+		for i, c := range [2]*fileColumns{add, remove} {
+			ok, err := c.path.at(row)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+			a = action{op: opAdd + op(i), size: -1}
+			if err := c.read(&a, row, parts); err != nil {
+				return err
+			}
+			if err := fn(&a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *fileColumns) read(a *action, row int64, parts *partitionTable) (err error) {
+	if a.path, err = c.path.string(); err != nil {
+		return err
+	}
+	if a.path == "" {
+		return errors.New("a file without a path")
+	}
+	for _, n := range []struct {
+		from *column
+		to   *int64
+	}{{c.size, &a.size}, {c.removed, &a.removed}} {
+		if err := n.from.intAt(row, n.to); err != nil {
+			return err
+		}
+	}
+	if a.dv, err = c.deletionVector(row); err != nil {
+		return err
+	}
+	if parts != nil {
+		a.values, err = c.partition(row, parts)
+	}
+	return err
+}
+
+// intAt puts the value of a row into n, if there is one.
+func (c *column) intAt(row int64, n *int64) error {
+	ok, err := c.at(row)
+	if ok && err == nil {
+		*n, err = c.int()
+	}
+	return err
+}
+
+func (c *fileColumns) deletionVector(row int64) (*dvRef, error) {
+	ok, err := c.storage.at(row)
+	if err != nil || !ok {
+		return nil, err
+	}
+	d := &dvRef{offset: -1}
+	if d.storage, err = c.storage.string(); err != nil {
+		return nil, err
+	}
+	if ok, err = c.text.at(row); err != nil || !ok {
+		return nil, errors.Join(err, errors.New("a deletion vector without pathOrInlineDv"))
+	}
+	if d.text, err = c.text.string(); err != nil {
+		return nil, err
+	}
+	return d, c.offset.intAt(row, &d.offset)
+}
+
+// partition interns the partition values of a row.
+func (c *fileColumns) partition(row int64, parts *partitionTable) (int32, error) {
+	c.keyBuffer, c.valueBuffer, c.valueNull = c.keyBuffer[:0], c.valueBuffer[:0], c.valueNull[:0]
+	present, err := c.keys.each(row, func(i int, null bool) error {
+		if null {
+			return errColumn
+		}
+		s, err := c.keys.stringAt(i)
+		c.keyBuffer = append(c.keyBuffer, s)
+		return err
+	})
+	if err != nil || !present {
+		return 0, err
+	}
+	_, err = c.values.each(row, func(i int, null bool) error {
+		s, err := "", error(nil)
+		if !null {
+			s, err = c.values.stringAt(i)
+		}
+		c.valueBuffer, c.valueNull = append(c.valueBuffer, s), append(c.valueNull, null)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if len(c.valueBuffer) != len(c.keyBuffer) {
+		return 0, errColumn
+	}
+	return c.intern(parts), nil
+}
+
+// intern looks the buffered values up; neighbours mostly share theirs.
+func (c *fileColumns) intern(parts *partitionTable) int32 {
+	c.signature = c.signature[:0]
+	for i, k := range c.keyBuffer {
+		c.signature = append(append(append(append(c.signature, k...), 0), c.valueBuffer[i]...), 0)
+	}
+	if c.lastID != 0 && string(c.signature) == string(c.lastSignature) {
+		return c.lastID
+	}
+	values := make(map[string]*string, len(c.keyBuffer))
+	for i, k := range c.keyBuffer {
+		values[k] = &c.valueBuffer[i]
+		if c.valueNull[i] {
+			values[k] = nil
+		}
+	}
+	c.lastID = parts.add(values)
+	c.lastSignature = append(c.lastSignature[:0], c.signature...)
+	return c.lastID
+}
+
+// checkpointHead reads the protocol and metaData of a checkpoint.
+//
+// Errors: a corruptError where a file of it, sidecars too, is missing or can't be read.
+func (t *Table) checkpointHead(ctx context.Context, c checkpoint) (head, error) {
+	h := head{protocolVersion: -1, metadataVersion: -1}
+	o, err := t.openCheckpoint(ctx, c)
+	if err != nil {
+		return h, err
+	}
+	if o.json != nil {
+		err := t.jsonRows(ctx, *o.json, func(a action) error {
+			if a.op == opProtocol || a.op == opMetadata {
+				return t.headLine(&h, a, c.version)
+			}
+			return nil
+		})
+		if err != nil {
+			return h, asCorrupt(err)
+		}
+	}
+	for _, p := range o.files {
+		if p.sidecar {
+			continue
+		}
+		for i := range p.f.RowGroups() {
+			g := &rowGroup{t: t, ctx: ctx, file: p, index: i}
+			if err := g.run(func() error { return g.head(&h, c.version) }); err != nil {
+				return h, err
+			}
+		}
+	}
+	return h, nil
+}
+
+func (g *rowGroup) head(h *head, version int64) error {
+	reader, schema := g.column("protocol", "minReaderVersion"), g.column("metaData", "schemaString")
+	for row := range g.rows() {
+		ok, err := reader.at(row)
+		if err != nil {
+			return err
+		}
+		if ok {
+			if h.protocol, err = g.protocol(reader, row); err != nil {
+				return err
+			}
+			h.protocolVersion = version
+		}
+		if ok, err = schema.at(row); err != nil {
+			return err
+		}
+		if ok {
+			if h.metadata, err = g.metadata(schema, row); err != nil {
+				return err
+			}
+			h.metadataVersion = version
+		}
+	}
+	return nil
+}
+
+func (g *rowGroup) protocol(reader *column, row int64) (p protocol, err error) {
+	if err := reader.intAt(row, &p.Reader); err != nil {
+		return p, err
+	}
+	if err := g.column("protocol", "minWriterVersion").intAt(row, &p.Writer); err != nil {
+		return p, err
+	}
+	if p.ReaderFeatures, err = g.list(row, "protocol", "readerFeatures"); err != nil {
+		return p, err
+	}
+	p.WriterFeatures, err = g.list(row, "protocol", "writerFeatures")
+	return p, err
+}
+
+// list reads a list of strings, nil if it is null.
+func (g *rowGroup) list(row int64, path ...string) (*[]string, error) {
+	values := []string{}
+	r := g.elements("", path...)
+	present, err := r.each(row, func(i int, null bool) error {
+		if null {
+			return errColumn
+		}
+		s, err := r.stringAt(i)
+		values = append(values, s)
+		return err
+	})
+	if err != nil || !present {
+		return nil, err
+	}
+	return &values, nil
+}
+
+func (g *rowGroup) metadata(schema *column, row int64) (Metadata, error) {
+	var a metadataAction
+	var err error
+	if a.Schema, err = schema.string(); err != nil {
+		return Metadata{}, err
+	}
+	id, name := g.column("metaData", "id"), g.column("metaData", "name")
+	if ok, err := id.at(row); err != nil || !ok {
+		return Metadata{}, errors.Join(err, errors.New("metaData without an id"))
+	}
+	if a.ID, err = id.string(); err != nil {
+		return Metadata{}, err
+	}
+	if ok, err := name.at(row); err != nil {
+		return Metadata{}, err
+	} else if ok {
+		s, err := name.string()
+		if err != nil {
+			return Metadata{}, err
+		}
+		a.Name = &s
+	}
+	columns, err := g.list(row, "metaData", "partitionColumns")
+	if err != nil {
+		return Metadata{}, err
+	}
+	if columns != nil {
+		a.PartitionColumns = *columns
+	}
+	if a.Configuration, err = g.stringMap(row, "metaData", "configuration"); err != nil {
+		return Metadata{}, err
+	}
+	m, err := a.metadata()
+	if err != nil {
+		return m, &lake.Error{Op: "read metaData", Key: lake.Key(g.file.name), Kind: lake.Damaged, Err: err}
+	}
+	return m, nil
+}
+
+func (g *rowGroup) stringMap(row int64, path ...string) (map[string]*string, error) {
+	var keys []string
+	values := map[string]*string{}
+	k, v := g.elements("key", path...), g.elements("value", path...)
+	if _, err := k.each(row, func(i int, null bool) error {
+		s, err := k.stringAt(i)
+		keys = append(keys, s)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	n := 0
+	_, err := v.each(row, func(i int, null bool) error {
+		if n >= len(keys) {
+			return errColumn
+		}
+		if !null {
+			s, err := v.stringAt(i)
+			if err != nil {
+				return err
+			}
+			values[keys[n]] = &s
+		}
+		n++
+		return nil
+	})
+	return values, err
+}

@@ -1,0 +1,145 @@
+package delta
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/lakesweep/lakesweep/lake"
+)
+
+// batchSize is how many files of a commit are handed over at once.
+const batchSize = 1024
+
+// batch is a part of a commit: some of its files, in the order of its lines,
+// or its other actions.
+type batch struct {
+	files  []action
+	others []action // with raw texts of their own
+	err    error
+}
+
+// commitReader reads commits in parallel and hands them out in order.
+type commitReader struct {
+	t     *Table
+	parts *partitionTable
+	// names tells for a commit that only removes and change data matter, so
+	// that its adds are passed over unread.
+	skipAdds func(logFile) bool
+}
+
+// each calls fn with the batches of each commit, commit by commit in the order
+// given, in the calling goroutine. At most workers commits are in memory, with
+// a few batches each.
+func (r commitReader) each(ctx context.Context, commits []logFile, fn func(c logFile, b batch) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type stream struct {
+		commit  logFile
+		batches chan batch
+	}
+	queue := make(chan stream, r.t.workers())
+	var g errgroup.Group
+	g.SetLimit(r.t.workers())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(queue)
+		for _, c := range commits {
+			s := stream{c, make(chan batch, 4)}
+			select {
+			case queue <- s:
+			case <-ctx.Done():
+				return
+			}
+			g.Go(func() error {
+				defer close(s.batches)
+				if err := r.read(ctx, c, s.batches); err != nil {
+					send(ctx, s.batches, batch{err: err})
+				}
+				return nil
+			})
+		}
+	}()
+	var failed error
+	for s := range queue {
+		for b := range s.batches {
+			if failed == nil {
+				if failed = b.err; failed == nil {
+					failed = fn(s.commit, b)
+				}
+				if failed != nil {
+					cancel()
+				}
+			}
+		}
+		if failed == nil && ctx.Err() != nil {
+			failed = ctx.Err()
+		}
+	}
+	<-done
+	if err := g.Wait(); failed == nil {
+		failed = err
+	}
+	if failed == nil {
+		failed = ctx.Err()
+	}
+	if errors.Is(failed, context.Canceled) || errors.Is(failed, context.DeadlineExceeded) {
+		return &lake.Error{Op: "read log", Kind: lake.Interrupted, Err: failed}
+	}
+	return failed
+}
+
+func send(ctx context.Context, to chan<- batch, b batch) {
+	select {
+	case to <- b:
+	case <-ctx.Done():
+	}
+}
+
+// read parses one commit.
+func (r commitReader) read(ctx context.Context, c logFile, to chan<- batch) error {
+	var b batch
+	intern := r.parts.interner()
+	skipAdds := r.skipAdds != nil && r.skipAdds(c)
+	err := r.t.lines(ctx, c, func(line []byte) error {
+		if skipAdds && bytes.HasPrefix(line, []byte(`{"add":`)) {
+			return nil
+		}
+		a, err := parseLine(line, intern)
+		if err != nil {
+			return err
+		}
+		switch a.op {
+		case opAdd, opRemove, opCDC:
+			if b.files == nil {
+				b.files = make([]action, 0, batchSize)
+			}
+			if b.files = append(b.files, a); len(b.files) == batchSize {
+				send(ctx, to, b)
+				b = batch{}
+			}
+		case opSidecar, opCheckpointMetadata:
+			return errors.New("an action in a commit that belongs to checkpoints only")
+		case opCommitInfo:
+			info, err := parseCommitInfo(a.raw)
+			if err != nil {
+				return err
+			}
+			if info.ICT != nil {
+				r.t.setICT(c.version, *info.ICT)
+			}
+			fallthrough
+		case opMetadata, opProtocol:
+			a.raw = bytes.Clone(a.raw)
+			b.others = append(b.others, a)
+		}
+		return ctx.Err()
+	})
+	if err == nil && len(b.files)+len(b.others) > 0 {
+		send(ctx, to, b)
+	}
+	return err
+}

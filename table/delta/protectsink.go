@@ -1,0 +1,185 @@
+package delta
+
+import (
+	"strings"
+
+	"github.com/lakesweep/lakesweep/lake"
+)
+
+// protectSink is the part of a protector that one goroutine uses.
+type protectSink struct {
+	g       *protector
+	primary bool
+	n       liveCounts
+	sampler sampler
+	dirs    *dirCache
+}
+
+// liveCounts counts what is live at the version opened.
+type liveCounts struct {
+	files, bytes int64
+	unsized      bool // bytes lacks files whose size the log doesn't say
+	outside      int64
+	dvs          int64
+}
+
+// live protects a live file and its deletion vector.
+func (s *protectSink) live(a *action) error {
+	g := s.g
+	p, err := g.t.root.LogPath(a.path, g.t.o.Aliases...)
+	if err != nil {
+		return err
+	}
+	dv, onDisk, err := g.dv(a)
+	if err != nil {
+		return err
+	}
+	if s.primary {
+		s.n.files++
+		s.n.bytes += max(a.size, 0)
+		s.n.unsized = s.n.unsized || a.size < 0
+		if p.Outside {
+			s.n.outside++
+		}
+	}
+	if !p.Outside {
+		g.protect(p, s.primary)
+		s.note(p.Key, a.values)
+		if s.primary {
+			s.sampler.add(p.Key)
+		}
+	}
+	if onDisk && !dv.Outside {
+		g.protect(dv, s.primary)
+		if s.primary && g.dvs.Add(string(dv.Key)) {
+			s.n.dvs++
+		}
+	}
+	return nil
+}
+
+// dv resolves the deletion vector of an action; onDisk is false without one.
+func (g *protector) dv(a *action) (p lake.Paths, onDisk bool, err error) {
+	if a.dv == nil {
+		return p, false, nil
+	}
+	return g.t.dvPaths(a.dv)
+}
+
+// protect adds every spelling of a path. Only its key can be expected.
+func (g *protector) protect(p lake.Paths, live bool) {
+	if live && (g.req.Expect == nil || g.req.Expect(p.Key)) {
+		g.set.AddExpected(p.Key)
+	} else {
+		g.set.Add(p.Key)
+	}
+	for _, k := range p.Protect {
+		g.set.Add(k)
+	}
+	if g.req.CaseFold {
+		g.set.Add(p.Key.Fold())
+		for _, k := range p.Protect {
+			g.set.Add(k.Fold())
+		}
+	}
+}
+
+func (s *protectSink) note(k lake.Key, values int32) {
+	if s.dirs != nil {
+		s.dirs.add(values, k)
+	}
+}
+
+// gone protects what was live, or had its change data written, at the cutoff
+// or later, and remembers the rest.
+func (s *protectSink) gone(a *action, c *logFile) error {
+	g := s.g
+	p, err := g.t.root.LogPath(a.path, g.t.o.Aliases...)
+	if err != nil {
+		return err
+	}
+	if p.Outside {
+		return s.goneDV(a, c)
+	}
+	s.note(p.Key, a.values)
+	if a.op == opAdd { // replaced by a later action, which came first
+		if g.parts != nil {
+			g.removed.merge(p.Key, a.values)
+		}
+		return nil
+	}
+	at := g.removalTime(a, c)
+	if at >= g.req.Cutoff.UnixMilli() {
+		g.protect(p, false)
+		return s.goneDV(a, c)
+	}
+	reason := byRemove
+	switch base := p.Key.Base(); {
+	case a.op == opCDC:
+		reason = byFeed
+	case strings.HasPrefix(base, "deletion_vector_") && strings.HasSuffix(base, ".bin"):
+		reason = byDV // a tombstone of the file itself, left when the feature was dropped
+	}
+	g.remember(p, removal{time: at, size: a.size, values: a.values, reason: reason})
+	return s.goneDV(a, c)
+}
+
+// goneDV does for the deletion vector of a removed file what gone does for the
+// file.
+func (s *protectSink) goneDV(a *action, c *logFile) error {
+	p, onDisk, err := s.g.dv(a)
+	if err != nil || !onDisk || p.Outside || a.op == opAdd {
+		return err
+	}
+	if at := s.g.removalTime(a, c); at < s.g.req.Cutoff.UnixMilli() {
+		s.g.remember(p, removal{time: at, size: -1, values: a.values, reason: byDV})
+		return nil
+	}
+	s.g.protect(p, false)
+	return nil
+}
+
+func (g *protector) remember(p lake.Paths, r removal) {
+	g.removed.add(p.Key, r)
+	for _, k := range p.Protect {
+		g.removed.add(k, r)
+	}
+}
+
+// secondsBelow is the deletionTimestamp under which a value must be seconds:
+// as milliseconds it would lie before March 1973.
+const secondsBelow = 100_000_000_000
+
+// removalTime is the effective removal time, in ms: the later of the
+// deletionTimestamp and the time of the commit. Of a checkpoint's tombstone
+// the commit's time is unknown; where it may have been after the cutoff, the
+// latest possible time stands for it.
+//
+// Source: spec/delta-vacuum.md 1.5 (OURS), section 10 trap 7.
+func (g *protector) removalTime(a *action, c *logFile) int64 {
+	at := a.removed
+	if at > 0 && at < secondsBelow {
+		at *= 1000
+	}
+	if c == nil {
+		return max(at, g.bound)
+	}
+	return max(at, g.t.commitTimeKnown(*c).UnixMilli())
+}
+
+// keepSink protects what one version needs, with the change data it wrote.
+type keepSink struct {
+	*protectSink
+	version int64
+}
+
+func (s keepSink) gone(a *action, c *logFile) error {
+	if a.op != opCDC || c == nil || c.version != s.version {
+		return nil
+	}
+	p, err := s.g.t.root.LogPath(a.path, s.g.t.o.Aliases...)
+	if err == nil && !p.Outside {
+		s.g.protect(p, false)
+	}
+	return err
+}

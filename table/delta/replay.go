@@ -1,0 +1,135 @@
+package delta
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/keyset"
+)
+
+// sink receives what a replay finds. A checkpoint is read by several
+// goroutines, each with a sink of its own.
+type sink interface {
+	// live is an add of the version replayed.
+	live(a *action) error
+	// gone is a remove or change data, or an add that a later action replaced. c is its commit, nil for a checkpoint's.
+	gone(a *action, c *logFile) error
+}
+
+// seen adds the identity of an action and reports whether it is new.
+func seen(set *keyset.Exact, a *action) bool {
+	if a.dv == nil {
+		return set.Add(a.path)
+	}
+	return set.Add(a.path, a.dv.id())
+}
+
+func has(set *keyset.Exact, a *action) bool {
+	if a.dv == nil {
+		return set.Has(a.path)
+	}
+	return set.Has(a.path, a.dv.id())
+}
+
+// replay finds the files of a version: its commits newest first, then the
+// checkpoint below them. Which of the actions with one identity counts is the
+// newest; the order inside a commit means nothing, and of an add and a remove
+// in one commit the add counts.
+//
+// Source: Delta PROTOCOL.md "Action Reconciliation"; spec/delta-vacuum.md 1.4.
+func (t *Table) replay(ctx context.Context, version int64, base *checkpoint, r commitReader, start func() sink, others func(c logFile, b batch) error) error {
+	from := int64(0)
+	if base != nil {
+		from = base.version + 1
+	}
+	commits := slices.Clone(t.seg.commitsFrom(from))
+	commits = commits[:max(version-from+1, 0)]
+	slices.Reverse(commits)
+	keys := keyset.NewExact()
+	out := start()
+	var removed *keyset.Exact // of the commit being read
+	current, done := int64(-1), int64(0)
+	err := r.each(ctx, commits, func(c logFile, b batch) error {
+		if c.version != current {
+			current, removed = c.version, nil
+		}
+		for i := range b.files {
+			a := &b.files[i]
+			if err := t.reconcile(keys, &removed, a, &c, out); err != nil {
+				return lineError(c.name, err)
+			}
+		}
+		done += int64(len(b.files))
+		t.o.Observer.Emit(lake.Event{Stage: "replay", Done: done})
+		return others(c, b)
+	})
+	if err != nil || base == nil {
+		return err
+	}
+	return t.checkpointFiles(ctx, *base, r.parts, func() func(*action) error {
+		out := start()
+		return func(a *action) error {
+			if a.op == opAdd && (keys.Len() == 0 || !has(keys, a)) {
+				return out.live(a)
+			}
+			return out.gone(a, nil)
+		}
+	})
+}
+
+func (t *Table) reconcile(keys *keyset.Exact, removed **keyset.Exact, a *action, c *logFile, out sink) error {
+	switch a.op {
+	case opAdd:
+		if seen(keys, a) || *removed != nil && has(*removed, a) {
+			return out.live(a)
+		}
+	case opRemove:
+		if seen(keys, a) {
+			if *removed == nil {
+				*removed = keyset.NewExact()
+			}
+			seen(*removed, a)
+		}
+	}
+	return out.gone(a, c)
+}
+
+// lineError says which file of the log a fault of one of its actions is in.
+func lineError(name string, err error) error {
+	e := &lake.Error{}
+	if errors.As(err, &e) {
+		return &lake.Error{Op: "replay " + name, Kind: e.Kind, Code: e.Code, Err: err}
+	}
+	return damaged(name, err)
+}
+
+// withCheckpoint calls fn with the best checkpoint, nil where there is none,
+// and again with the next one as long as one turns out to be corrupt.
+func (t *Table) withCheckpoint(fn func(base *checkpoint) error) error {
+	for {
+		var base *checkpoint
+		t.mu.Lock()
+		if len(t.seg.checkpoints) > 0 {
+			c := t.seg.checkpoints[0]
+			base = &c
+		}
+		t.mu.Unlock()
+		if base == nil && !t.seg.fromZero {
+			return damaged(LogDir, fmt.Errorf("no checkpoint can be read and commits before %d are gone", t.seg.first()))
+		}
+		err := fn(base)
+		if base == nil || !isCorrupt(err) {
+			return err
+		}
+		t.mu.Lock()
+		last := len(t.seg.checkpoints) == 1 && !t.seg.fromZero
+		t.mu.Unlock()
+		if last {
+			return err
+		}
+		t.dropCheckpoint(*base, err)
+	}
+}
