@@ -38,8 +38,8 @@ func (c *checker) arithmetic(op string, pos int, left, right *node) (*node, erro
 		}
 	}
 	left, right = kids[0], kids[1]
-	decimals := left.typ.kind == kDecimal || right.typ.kind == kDecimal
-	if decimals && !left.typ.floating() && !right.typ.floating() && left.typ.kind != kNull && right.typ.kind != kNull {
+	decimals := left.typ.kind == kDecimal || right.typ.kind == kDecimal && (left.typ.kind != kNull || op != "/")
+	if decimals && !left.typ.floating() && !right.typ.floating() {
 		return c.decimalArithmetic(op, pos, left, right)
 	}
 	t, ok := tightest(left.typ, right.typ)
@@ -53,20 +53,16 @@ func (c *checker) arithmetic(op string, pos int, left, right *node) (*node, erro
 	if right, err = c.implicit(right, t, pos); err != nil {
 		return nil, err
 	}
-	compute := integralArithmetic(op, t)
-	if t.floating() {
-		compute = floatArithmetic(op, t)
+	compute := floatArithmetic(op, t)
+	if t.integral() {
+		compute = integralArithmetic(op, t)
 	}
 	return c.strict(op, t, pos, []*node{left, right}, func(r *row, v []value) value { return compute(r, v[0], v[1]) }), nil
 }
 
 // strict makes a node that is NULL where one of its kids is.
 func (c *checker) strict(text string, t typ, pos int, kids []*node, eval func(r *row, v []value) value) *node {
-	form := fCall
-	if len(text) < 3 && text != "" { // an operator
-		form = fBinary
-	}
-	return c.make(node{form: form, text: text, typ: t, pos: pos, kids: kids, eval: func(r *row) value {
+	return c.make(node{form: fCall, text: text, typ: t, pos: pos, kids: kids, eval: func(r *row) value {
 		var few [3]value
 		v := few[:0]
 		for _, k := range kids {
@@ -144,14 +140,20 @@ func decimalOf(n *node) typ {
 }
 
 func (c *checker) decimalArithmetic(op string, pos int, left, right *node) (*node, error) {
-	left, err := c.implicit(left, decimalOf(left), pos)
+	a, b := decimalOf(left), decimalOf(right)
+	switch { // NULL takes the other's type
+	case a.kind == kNull:
+		a = b
+	case b.kind == kNull:
+		b = a
+	}
+	left, err := c.implicit(left, a, pos)
 	if err != nil {
 		return nil, err
 	}
-	if right, err = c.implicit(right, decimalOf(right), pos); err != nil {
+	if right, err = c.implicit(right, b, pos); err != nil {
 		return nil, err
 	}
-	a, b := left.typ, right.typ
 	scale := max(a.scale, b.scale)
 	var t typ
 	switch op {

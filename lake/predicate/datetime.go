@@ -223,10 +223,13 @@ func parseZone(s string) (*time.Location, bool) {
 	return zone, err == nil
 }
 
-// parseOffset reads ±h, ±hh, ±h:m, ±hh:mm and ±hh:mm:ss, up to 18 hours.
+// parseOffset reads ±h, ±hh, ±h:m, ±hh:mm, ±hh:mm:ss, ±hhmm and ±hhmmss, up to 18 hours.
 func parseOffset(s string) (*time.Location, bool) {
 	seconds, unit := 0, 3600
 	parts := strings.Split(s[1:], ":")
+	if n := len(s) - 1; len(parts) == 1 && (n == 4 || n == 6) {
+		parts = []string{s[1:3], s[3:5], s[5:]}[:n/2]
+	}
 	if len(parts) > 3 {
 		return nil, false
 	}

@@ -145,6 +145,9 @@ func portable(pattern string) string {
 				if !unicodeClass(string(runes[i+1:])) {
 					return `of \p only the general categories in braces, such as \p{L} and \p{Lu}, are supported`
 				}
+				for at(i) != '}' {
+					i++
+				}
 			case strings.ContainsRune("dDwWsStnfra", n) && n != 0:
 			case n == 0 || n >= '0' && n <= '9' || n >= 'a' && n <= 'z' || n >= 'A' && n <= 'Z' || n > 127:
 				return `\` + string(n) + " is not supported in a regular expression"
