@@ -21,7 +21,7 @@ type WriteStat struct {
 }
 
 // New reports whether the stat's file is the first of its group.
-func (s WriteStat) New() bool { return s.PrevCommit == "null" || s.PrevCommit == "" }
+func (s WriteStat) New() bool { return s.PrevCommit == "null" }
 
 // DecodeCommit reads the metadata of a completed commit, delta commit or
 // replace commit, Avro or JSON. No bytes are empty metadata.

@@ -1,0 +1,114 @@
+package hudi
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+// completions answers when an instant completed, from the active timeline or,
+// for older ones, the archived one, which is read when first needed. Safe for
+// concurrent use.
+type completions struct {
+	t      *Table
+	start  string
+	active map[string]timeline.Instant // writes by requested time
+
+	mu      sync.Mutex
+	read    bool
+	archive timeline.Archive
+	err     error
+}
+
+func newCompletions(t *Table) *completions {
+	c := &completions{t: t, start: t.timeline.Start(), active: make(map[string]timeline.Instant)}
+	for _, i := range t.timeline.Instants {
+		if timeline.IsWrite(i.Action) {
+			c.active[i.Time] = i
+		}
+	}
+	return c
+}
+
+func (c *completions) archived(ctx context.Context) (timeline.Archive, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.read {
+		if c.t.timeline.Layout == timeline.Layout2 {
+			c.archive, c.err = timeline.LoadArchive(ctx, c.t.reader, c.t.historyDir())
+		} else {
+			c.archive, c.err = timeline.LoadArchive1(ctx, c.t.reader, c.t.archivedDir())
+		}
+		c.read = true
+	}
+	return c.archive, c.err
+}
+
+// of returns the completion time of a log's delta commit, to be compared with
+// the instants of slices. ok is false for one that isn't complete, or is
+// unknown though the timeline reaches back to it.
+//
+// Source: Hudi 1.2.0, CompletionTimeQueryViewV2; spec/hudi-clean.md 4.2.
+func (c *completions) of(ctx context.Context, time string) (completion string, ok bool, err error) {
+	if i, found := c.active[time]; found {
+		return i.Completion, i.State == timeline.Completed, nil
+	}
+	if time >= c.start {
+		return "", false, nil
+	}
+	a, err := c.archived(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	if done := a.Completion[time]; done != "" {
+		return done, true, nil
+	}
+	return time, true, nil
+}
+
+// known reports whether an instant before the timeline's start was completed,
+// as far as the archived timeline tells; without one it is believed.
+func (c *completions) known(ctx context.Context, time string) (bool, error) {
+	if strings.HasPrefix(time, "0000000000000") {
+		return true, nil // bootstrap
+	}
+	a, err := c.archived(ctx)
+	if err != nil || !a.Known {
+		return true, err
+	}
+	_, ok := a.Completion[time]
+	return ok, nil
+}
+
+// visibility tells committed slices from others.
+//
+// Source: spec/hudi-clean.md section 4.2, number 4; careful difference 3.
+type visibility struct {
+	instants map[string]bool // completed writes, pending compactions and log compactions
+	last     string
+	c        *completions
+}
+
+func newVisibility(tl *timeline.Timeline, c *completions) visibility {
+	v := visibility{instants: make(map[string]bool), c: c}
+	for _, i := range tl.Instants {
+		if timeline.IsWrite(i.Action) && i.State == timeline.Completed || i.Action == timeline.Compaction || i.Action == timeline.LogCompaction {
+			v.instants[i.Time] = true
+			v.last = max(v.last, i.Time)
+		}
+	}
+	return v
+}
+
+// committed reports whether the slice of instant is part of the table.
+func (v visibility) committed(ctx context.Context, instant string) (bool, error) {
+	if v.instants[instant] {
+		return true, nil
+	}
+	if instant > v.last || instant >= v.c.start {
+		return false, nil
+	}
+	return v.c.known(ctx, instant)
+}

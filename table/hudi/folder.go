@@ -1,0 +1,191 @@
+package hudi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+)
+
+// folder is one partition as its folder, and the metadata table, show it.
+type folder struct {
+	partition string
+	files     []file      // base and log files that are part of the table, missing ones included
+	unlisted  []file      // in the folder, but not in the metadata table
+	marker    *store.Info // .hoodie_partition_metadata
+	foreign   []string    // names of other files and folders
+	dirs      []string    // sub-folders, with their path
+	nested    bool        // another table's root
+}
+
+// list lists one folder of the table, "" for its root.
+func (t *Table) list(ctx context.Context, dir string) (f folder, requests int64, err error) {
+	f.partition = dir
+	req := store.PageRequest{Dirs: true}
+	if dir != "" {
+		req.Prefix = dir + "/"
+	}
+	for {
+		page, err := t.reader.List(ctx, req)
+		if err != nil {
+			return f, requests, err
+		}
+		requests++
+		for _, e := range page.Entries {
+			f.add(e)
+		}
+		if page.Next == "" {
+			return f, requests, nil
+		}
+		req.Token = page.Next
+	}
+}
+
+func (f *folder) add(e store.Info) {
+	name := strings.Clone(lake.Key(e.Name).Base())
+	switch {
+	case e.Kind == store.Dir || e.Kind == store.Marker && e.Name != f.partition:
+		f.dir(name)
+	case e.Kind == store.Marker:
+	case e.Kind != store.File:
+		f.foreign = append(f.foreign, name)
+	case datafile.IsPartitionMetadata(name):
+		e.Name = strings.Clone(e.Name)
+		f.marker = &e
+	case strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".crc"): // Hadoop's checksum of a file
+	default:
+		if d, ok := datafile.Parse(name); ok {
+			f.files = append(f.files, file{File: d, size: e.Size, modified: e.Modified, etag: strings.Clone(e.ETag)})
+		} else {
+			f.foreign = append(f.foreign, name)
+		}
+	}
+}
+
+func (f *folder) dir(name string) {
+	switch {
+	case name == Dir && f.partition == "":
+	case name == Dir || name == "_delta_log":
+		f.nested = f.partition != ""
+		f.foreign = append(f.foreign, name)
+	default:
+		f.foreign = append(f.foreign, name)
+		if f.partition != "" {
+			name = f.partition + "/" + name
+		}
+		f.dirs = append(f.dirs, name)
+	}
+}
+
+// reconcile lays the metadata table's listing over the folder's: only what it
+// lists is part of the table, and what it lists alone is missing.
+func (t *Table) reconcile(f *folder, namesFirst bool) error {
+	if t.files == nil {
+		return nil
+	}
+	listed, err := t.files.Partition(f.partition)
+	if err != nil {
+		return err
+	}
+	var known []file
+	for _, have := range f.files {
+		size, ok := listed[have.Name]
+		if !ok {
+			f.unlisted = append(f.unlisted, have)
+			continue
+		}
+		if namesFirst {
+			have.size = size
+		}
+		known = append(known, have)
+		delete(listed, have.Name)
+	}
+	for name, size := range listed {
+		if datafile.External(name) {
+			return &lake.Error{Op: "list partition", Key: lake.Key(f.partition), Kind: lake.Unsupported, Err: fmt.Errorf("%s was written by another engine and registered", name),
+				Hint: "Clean tables with registered external files with Hudi itself."}
+		}
+		if d, ok := datafile.Parse(name); ok {
+			known = append(known, file{File: d, size: size, missing: true})
+		}
+	}
+	f.files = known
+	return nil
+}
+
+// walk visits partitions, Options.Workers at a time: those of the list, or,
+// with descend, every one found below the folders of the list.
+//
+// Memory: the names of the folders of one level, and one partition a worker.
+// Source: Hudi 1.2.0, FileSystemBackedTableMetadata; spec/hudi-clean.md 4.1.
+func (t *Table) walk(ctx context.Context, list []string, descend bool, visit func(context.Context, folder) error) (requests int64, err error) {
+	for len(list) > 0 {
+		var mu sync.Mutex
+		var next []string
+		g, gctx := errgroup.WithContext(ctx)
+		g.SetLimit(t.o.Workers)
+		for _, dir := range list {
+			g.Go(func() error {
+				f, n, err := t.list(gctx, dir)
+				mu.Lock()
+				requests += n
+				if descend && f.marker == nil && !f.nested {
+					next = append(next, f.dirs...)
+				}
+				mu.Unlock()
+				if err != nil || descend && f.marker == nil {
+					return err
+				}
+				if err := t.reconcile(&f, t.reader.Traits().NamesFirst); err != nil {
+					return err
+				}
+				return visit(gctx, f)
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return requests, err
+		}
+		list = next
+	}
+	return requests, nil
+}
+
+// all returns where a walk over the whole table begins.
+func (t *Table) all() (list []string, descend bool, err error) {
+	if t.files == nil {
+		return []string{""}, true, nil
+	}
+	list, err = t.files.Partitions()
+	if err != nil {
+		return nil, false, err
+	}
+	for _, p := range list {
+		if err := checkPartition(p); err != nil {
+			return nil, false, err
+		}
+	}
+	return list, false, nil
+}
+
+// checkPartition refuses a partition path that could lead out of the table.
+func checkPartition(p string) error {
+	if p != "" && (path.Clean("/"+p) != "/"+p || p == Dir || strings.HasPrefix(p, Dir+"/")) {
+		return &lake.Error{Op: "read metadata", Key: lake.Key(p), Kind: lake.Damaged, Err: errors.New("no partition can have this path")}
+	}
+	return nil
+}
+
+func (f *folder) key(name string) lake.Key {
+	if f.partition == "" {
+		return lake.Key(name)
+	}
+	return lake.Key(f.partition + "/" + name)
+}

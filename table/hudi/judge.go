@@ -1,0 +1,124 @@
+package hudi
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// judge rules on one partition: its dead files, its folder if it is dead as a
+// whole, and what was counted.
+func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, error) {
+	sum := Summary{Candidates: int64(len(f.files) + len(f.unlisted)), Unlisted: int64(len(f.unlisted)), Foreign: int64(len(f.foreign))}
+	groups, err := p.t.groups(ctx, f.partition, f.files)
+	if err != nil {
+		return nil, sum, err
+	}
+	var dead []file
+	var reasons []lake.Reason
+	var ghosts []string
+	active := false
+	for _, g := range groups {
+		if _, replaced := p.rules.services.replaced[g.id]; !replaced {
+			active = true
+		}
+		for _, s := range g.hidden {
+			s.files(func(file) { sum.Unlisted++ })
+		}
+		for _, v := range p.rules.group(g) {
+			p.count(&sum, v)
+			if !v.dead {
+				continue
+			}
+			v.slice.files(func(f file) {
+				if f.missing {
+					ghosts = append(ghosts, f.Name)
+				} else {
+					dead, reasons = append(dead, f), append(reasons, v.reason)
+				}
+			})
+		}
+	}
+	if len(ghosts) > 0 {
+		sum.Ghosts = map[string][]string{f.partition: ghosts}
+	}
+	sum.Dead = int64(len(dead))
+	sum.Protected = sum.Candidates - sum.Dead - int64(missing(f.files))
+	whole := !active && p.partitionDead(f, len(dead))
+	out := make([]lake.Verdict, 0, len(dead)+2)
+	for i, d := range dead {
+		v := lake.Verdict{Key: f.key(d.Name), Size: d.size, Modified: d.modified, Reason: reasons[i], ETag: d.etag}
+		if whole {
+			v.Reason = lake.DeadPartition
+		}
+		if out, err = p.t.append(ctx, out, v); err != nil {
+			return nil, sum, err
+		}
+	}
+	if whole {
+		m := f.marker
+		if out, err = p.t.append(ctx, out, lake.Verdict{Key: lake.Listed(m.Name), Size: m.Size, Modified: m.Modified, Reason: lake.DeadPartition, ETag: m.ETag}); err != nil {
+			return nil, sum, err
+		}
+		sum.DeadPartitions = []string{f.partition}
+		out = append(out, lake.Verdict{Key: lake.Key(f.partition), Directory: true, Reason: lake.DeadPartition})
+	}
+	return out, sum, nil
+}
+
+// partitionDead reports whether the folder of a partition without an active
+// group goes too: all files in it are dead, and nothing else is there. Hudi
+// removes such folders with all that is in them.
+//
+// Source: spec/hudi-clean.md section 5.5; careful difference 5.
+func (p *Plan) partitionDead(f folder, dead int) bool {
+	return f.partition != "" && p.t.partitioned() && f.marker != nil && dead > 0 &&
+		dead == len(f.files)-missing(f.files) && len(f.unlisted) == 0 && len(f.foreign) == 0 && !f.nested &&
+		(p.Config.Policy == LatestVersions || p.rules.services.lastReplaced[f.partition] < p.rules.earliest)
+}
+
+func missing(files []file) (n int) {
+	for _, f := range files {
+		if f.missing {
+			n++
+		}
+	}
+	return n
+}
+
+// count adds a ruling's files to the live ones, and notes groups that were
+// replaced before the earliest commit and stay all the same.
+func (p *Plan) count(sum *Summary, v ruling) {
+	if v.newest {
+		v.slice.files(func(f file) {
+			if !f.missing {
+				sum.LiveFiles++
+				sum.LiveBytes += max(f.size, 0)
+			}
+		})
+	}
+	if v.replaced && !v.dead && v.because.Action != "savepoint" {
+		by := p.rules.services.replaced[v.group].Time
+		if by < p.rules.earliest && (sum.HeldBack == "" || by < sum.HeldBack) {
+			sum.HeldBack = by
+		}
+	}
+}
+
+// append adds a verdict, with size and time by a stat where the listing gave none.
+func (t *Table) append(ctx context.Context, list []lake.Verdict, v lake.Verdict) ([]lake.Verdict, error) {
+	if t.reader.Traits().NamesFirst {
+		i, err := t.reader.Stat(ctx, string(v.Key))
+		if errors.Is(err, fs.ErrNotExist) {
+			return list, nil // deleted since it was listed
+		}
+		if err != nil {
+			return nil, store.Fail("stat", t.root, string(v.Key), err)
+		}
+		v.Size, v.Modified, v.ETag = i.Size, i.Modified, i.ETag
+	}
+	return append(list, v), nil
+}

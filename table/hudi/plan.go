@@ -1,0 +1,289 @@
+package hudi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+// Plan is a clean that is planned but nowhere written. Its Verdicts are read
+// once; the Summary is complete when they have ended without an error.
+type Plan struct {
+	Config      Config
+	Earliest    *timeline.Instant // the policy's earliest commit to retain, nil for none
+	Last        string            // requested time of the last completed commit
+	Why         string            // why there is nothing to do, or how the earliest commit came about
+	Incremental bool              // only partitions touched since the last clean are looked at
+	Nothing     bool              // there is nothing to do, whatever the files are
+	Extra       map[string]string // extra metadata of the clean's plan
+	Summary     Summary
+
+	t       *Table
+	rules   rules
+	start   []string
+	descend bool
+}
+
+// Summary counts what a plan saw. It is filled while Verdicts runs.
+type Summary struct {
+	Partitions     int64
+	Candidates     int64 // base and log files in the partitions looked at
+	Protected      int64
+	Dead           int64
+	LiveFiles      int64 // of the newest slices
+	LiveBytes      int64 // of those whose size is known
+	Unlisted       int64 // not in the metadata table, or of no complete commit
+	Foreign        int64
+	ListRequests   int64
+	DeadPartitions []string
+	Ghosts         map[string][]string // by partition: dead files that are already gone, but listed by the metadata table
+	HeldBack       string              // time of the oldest replace commit some of whose groups stay though expired; "" if none
+	Warnings       []string
+}
+
+// Plan works out which partitions a clean would look at and by which rules.
+// It reads the timeline only.
+//
+// Errors: Invalid, Damaged; Refused while a clean of somebody's is pending.
+func (t *Table) Plan(ctx context.Context, c Config) (*Plan, error) {
+	p, err := t.plan(ctx, c)
+	return p, t.wrap(err)
+}
+
+func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
+	if err := c.check(nil); err != nil {
+		return nil, err
+	}
+	p := &Plan{Config: c, t: t, Extra: map[string]string{}}
+	p.Summary.Ghosts = map[string][]string{}
+	p.Summary.Warnings = slices.Clone(t.services.warnings)
+	if t.distrust != nil {
+		p.Summary.Warnings = append(p.Summary.Warnings, fmt.Sprintf("folders are listed instead of the metadata table: %v", t.distrust))
+	}
+	if i, ok := t.pendingClean(); ok {
+		return nil, &lake.Error{Op: "plan clean", Kind: lake.Refused, Code: "pending_clean", Err: fmt.Errorf("the clean %s is %s and has to be finished first", i.Time, strings.ToLower(i.State.String())),
+			Hint: "Finish it: lakesweep clean does that first, and so does any Hudi writer that cleans."}
+	}
+	writes := t.timeline.Writes()
+	if len(writes) == 0 {
+		return p.nothing("no completed commit"), nil
+	}
+	p.Last = writes[len(writes)-1].Time
+	last, err := t.lastClean(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if since := commitsSince(writes, last); since < c.TriggerCommits {
+		return p.nothing(fmt.Sprintf("%d commits since the last clean, %d are wanted", since, c.TriggerCommits)), nil
+	}
+	if p.Earliest, p.Why, err = t.earliest(c, t.o.Now(), last); err != nil {
+		return nil, err
+	}
+	p.rules = rules{c: c, services: &t.services, completed: len(writes)}
+	if p.Earliest != nil {
+		p.rules.earliest = p.Earliest.Time
+	} else if c.Policy != LatestVersions {
+		return p.nothing(p.Why), nil
+	}
+	if t.partitioned() && len(t.services.savepoints) > 0 {
+		p.Extra["savepointed_timestamps"] = strings.Join(t.services.savepointTimes(), ",")
+	}
+	return p, p.choose(ctx, last)
+}
+
+func (p *Plan) nothing(why string) *Plan {
+	p.Nothing, p.Why = true, why
+	return p
+}
+
+// pendingClean returns the oldest clean that isn't complete.
+func (t *Table) pendingClean() (timeline.Instant, bool) {
+	for _, i := range t.timeline.Instants {
+		if i.Action == timeline.Clean && i.State != timeline.Completed {
+			return i, true
+		}
+	}
+	return timeline.Instant{}, false
+}
+
+func commitsSince(writes []timeline.Instant, last *lastClean) int {
+	if last == nil {
+		return len(writes)
+	}
+	n := 0
+	for _, w := range writes {
+		if w.Time > last.meta.LastCompleted {
+			n++
+		}
+	}
+	return n
+}
+
+// choose decides between all partitions and those touched since the last clean.
+//
+// Source: spec/hudi-clean.md section 5.4.
+func (p *Plan) choose(ctx context.Context, last *lastClean) (err error) {
+	full := func() error {
+		p.start, p.descend, err = p.t.all()
+		return err
+	}
+	if p.Config.Policy == LatestVersions || !p.Config.Incremental || last == nil || strings.TrimSpace(last.meta.Earliest) == "" || last.meta.Earliest < p.t.timeline.Start() {
+		return full()
+	}
+	for _, old := range strings.Split(last.meta.Extra["savepointed_timestamps"], ",") {
+		if old != "" && !slices.Contains(p.t.services.savepointTimes(), old) {
+			return full() // what the savepoint held is due now
+		}
+	}
+	touched, ok, err := p.touched(ctx, last.meta.Earliest)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return full()
+	}
+	p.Incremental, p.start = true, touched
+	return nil
+}
+
+// touched returns the partitions that commits from the last clean's earliest
+// commit up to this one's wrote in a way that can leave something to clean. ok
+// is false if a commit's metadata can't be read.
+func (p *Plan) touched(ctx context.Context, from string) (list []string, ok bool, err error) {
+	seen := make(map[string]bool)
+	for _, i := range p.t.timeline.Writes() {
+		if i.Time < from || i.Time >= p.Earliest.Time {
+			continue
+		}
+		data, err := p.t.timeline.Read(ctx, i, timeline.Completed)
+		if err != nil {
+			return nil, false, err
+		}
+		m, err := timeline.DecodeCommit(data)
+		if err != nil {
+			p.Summary.Warnings = append(p.Summary.Warnings, fmt.Sprintf("all partitions are looked at: %v", err))
+			return nil, false, nil
+		}
+		inserts := i.Action == timeline.Commit && p.t.Type() == "COPY_ON_WRITE"
+		for partition, stats := range m.Stats {
+			if !inserts || slices.ContainsFunc(stats, func(s timeline.WriteStat) bool { return !s.New() }) {
+				seen[partition] = true
+			}
+		}
+		for partition := range m.Replaced {
+			seen[partition] = true
+		}
+	}
+	for partition := range seen {
+		if err := checkPartition(partition); err != nil {
+			return nil, false, err
+		}
+		list = append(list, partition)
+	}
+	slices.Sort(list)
+	return list, true, nil
+}
+
+// Verdicts yields the dead files, partition by partition in no order, and fills
+// the Summary. To be called once.
+//
+// Memory: one partition for each worker.
+// Errors: those of the store; Damaged, Unsupported. After an error the plan is
+// incomplete and must not be used.
+func (p *Plan) Verdicts(ctx context.Context) iter.Seq2[lake.Verdict, error] {
+	return func(yield func(lake.Verdict, error) bool) {
+		if p.Nothing {
+			return
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		batches, result := make(chan []lake.Verdict), make(chan error, 1)
+		var mu sync.Mutex
+		go func() {
+			defer close(batches)
+			requests, err := p.t.walk(ctx, p.start, p.descend, func(ctx context.Context, f folder) error {
+				if !p.Config.wanted(f.partition) {
+					return nil
+				}
+				dead, sum, err := p.judge(ctx, f)
+				if err != nil {
+					return err
+				}
+				mu.Lock()
+				p.Summary.add(sum)
+				mu.Unlock()
+				if len(dead) == 0 {
+					return nil
+				}
+				select {
+				case batches <- dead:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			})
+			mu.Lock()
+			p.Summary.ListRequests += requests
+			mu.Unlock()
+			result <- err
+		}()
+		for batch := range batches {
+			for _, v := range batch {
+				if !yield(v, nil) {
+					cancel()
+					for range batches { //nolint:revive // lets the walk end
+					}
+					return
+				}
+			}
+		}
+		if err := <-result; err != nil {
+			yield(lake.Verdict{}, p.t.wrap(err))
+		}
+		slices.Sort(p.Summary.DeadPartitions)
+	}
+}
+
+func (s *Summary) add(o Summary) {
+	s.Partitions++
+	s.Candidates += o.Candidates
+	s.Protected += o.Protected
+	s.Dead += o.Dead
+	s.LiveFiles += o.LiveFiles
+	s.LiveBytes += o.LiveBytes
+	s.Unlisted += o.Unlisted
+	s.Foreign += o.Foreign
+	s.DeadPartitions = append(s.DeadPartitions, o.DeadPartitions...)
+	for partition, names := range o.Ghosts {
+		s.Ghosts[partition] = names
+	}
+	if o.HeldBack != "" && (s.HeldBack == "" || o.HeldBack < s.HeldBack) {
+		s.HeldBack = o.HeldBack
+	}
+	s.Warnings = append(s.Warnings, o.Warnings...)
+}
+
+// Claim returns the earliest commit to retain that the clean may claim, nil
+// for none: not one beyond a replace commit whose groups partly stay, and none
+// for a clean that looked at some partitions only by wish.
+//
+// Source: spec/hudi-clean.md section 10, traps 1 and 2.
+func (p *Plan) Claim() (*timeline.Instant, error) {
+	if p.Earliest == nil || p.Config.filtered() {
+		return nil, nil
+	}
+	if held := p.Summary.HeldBack; held != "" && held < p.Earliest.Time {
+		if i, ok := p.t.timeline.Find(held, timeline.ReplaceCommit); ok {
+			return &i, nil
+		}
+		return nil, errors.New("the replace commit " + held + " is gone from the timeline")
+	}
+	return p.Earliest, nil
+}

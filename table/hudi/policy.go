@@ -1,0 +1,139 @@
+package hudi
+
+import (
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+// rules is a policy as it applies to one table at one time.
+type rules struct {
+	c         Config
+	services  *services
+	earliest  string // "" for none
+	completed int    // completed commits
+}
+
+// ruling is what becomes of one slice.
+type ruling struct {
+	slice    *slice
+	group    groupID
+	dead     bool
+	newest   bool // the group's newest slice: what a snapshot reads
+	replaced bool
+	reason   lake.Reason // of a dead one
+	because  table.Because
+}
+
+// group rules on the committed slices of a group, newest first.
+//
+// Source: Hudi 1.2.0, CleanPlanner; spec/hudi-clean.md section 5.5; careful
+// difference 1. A slice that lacks a file never counts as one that is kept.
+func (r rules) group(g group) []ruling {
+	out := make([]ruling, 0, len(g.slices))
+	if by, ok := r.services.replaced[g.id]; ok {
+		for _, s := range g.slices {
+			out = append(out, r.replacedSlice(g, s, by))
+		}
+		return out
+	}
+	newest, before := r.landmarks(g)
+	left := r.versions(g)
+	for _, s := range g.slices {
+		v := ruling{slice: s, group: g.id, newest: s == newest}
+		if hold, held := r.held(g.id, s); held {
+			v.because = hold
+			if s.whole() && hold.Action != string(timeline.Compaction) && hold.Action != string(timeline.LogCompaction) {
+				left-- // uses up a place
+			}
+		} else if r.c.Policy == LatestVersions {
+			v.dead, v.because = left <= 0, table.Because{Action: "versions", Rule: "one of the latest versions retained"}
+			if s.whole() {
+				left--
+			}
+		} else {
+			v.dead, v.because = r.byCommit(s, newest, before)
+		}
+		if v.dead {
+			v.reason = lake.ExpiredSlice
+			v.because = table.Because{Instant: r.earliest, Action: "expired", Rule: "no retained commit reads this slice"}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// landmarks returns the newest whole slice and the newest whole one before the
+// earliest commit to retain.
+func (r rules) landmarks(g group) (newest, before *slice) {
+	for _, s := range g.slices {
+		if !s.whole() {
+			continue
+		}
+		if newest == nil {
+			newest = s
+		}
+		if s.instant < r.earliest && before == nil {
+			before = s
+		}
+	}
+	return newest, before
+}
+
+// versions returns how many slices of a group stay that no pending compaction
+// needs: the compaction's result will be one more.
+func (r rules) versions(g group) int {
+	if _, ok := r.services.compacting[g.id]; ok {
+		return r.c.Versions - 1
+	}
+	return r.c.Versions
+}
+
+func (r rules) byCommit(s, newest, before *slice) (dead bool, because table.Because) {
+	switch {
+	case newest == nil || s.instant >= newest.instant:
+		return false, table.Because{Instant: s.instant, Action: "latest", Rule: "the newest slice of its file group"}
+	case s == before:
+		return false, table.Because{Instant: r.earliest, Action: "retained", Rule: "the slice that the earliest retained commit reads"}
+	case s.instant >= r.earliest:
+		return false, table.Because{Instant: r.earliest, Action: "retained", Rule: "not older than the earliest commit to retain"}
+	}
+	return true, table.Because{}
+}
+
+// held reports what else needs a slice: a pending plan or a savepoint.
+func (r rules) held(id groupID, s *slice) (table.Because, bool) {
+	if c, ok := r.services.compacting[id]; ok && s.instant >= c.base {
+		return table.Because{Instant: c.base, Action: "compaction", Rule: "a pending compaction works on this slice or a later one writes on top of it"}, true
+	}
+	var why table.Because
+	s.files(func(f file) {
+		if i, ok := r.services.planned[plannedFile{id.partition, f.Name}]; ok {
+			why = table.Because{Instant: i.Time, Action: string(i.Action), Rule: "a pending plan names a file of this slice"}
+		}
+	})
+	if why.Action != "" {
+		return why, true
+	}
+	s.files(func(f file) {
+		if at, ok := r.services.saved[f.Name]; ok {
+			why = table.Because{Instant: at, Action: "savepoint", Rule: "a savepoint holds a file of this slice"}
+		}
+	})
+	return why, why.Action != ""
+}
+
+// replacedSlice rules on a slice of a group that a replace commit replaced.
+func (r rules) replacedSlice(g group, s *slice, by timeline.Instant) ruling {
+	v := ruling{slice: s, group: g.id, replaced: true}
+	switch hold, held := r.held(g.id, s); {
+	case held:
+		v.because = hold
+	case r.c.Policy != LatestVersions && by.Time >= r.earliest:
+		v.because = table.Because{Instant: by.Time, Action: string(timeline.ReplaceCommit), Rule: "replaced, but not before the earliest commit to retain " + r.earliest}
+	default:
+		v.dead, v.reason = true, lake.ReplacedGroup
+		v.because = table.Because{Instant: by.Time, Action: string(timeline.ReplaceCommit), Rule: "its file group was replaced"}
+	}
+	return v
+}

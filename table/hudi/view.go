@@ -1,0 +1,147 @@
+package hudi
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+// group is a file group with its committed slices, newest first.
+type group struct {
+	id     groupID
+	slices []*slice
+	// hidden are the slices of uncommitted instants, newest first.
+	hidden []*slice
+}
+
+// file is a base or log file of a partition.
+type file struct {
+	datafile.File
+	size     int64     // bytes; -1 if unknown
+	modified time.Time // zero if unknown
+	etag     string
+	missing  bool // the metadata table lists it, the folder doesn't
+}
+
+// slice is a file slice. A pending compaction makes one without files.
+type slice struct {
+	instant string
+	bases   []file // one, more only after retried tasks
+	logs    []file
+}
+
+// whole reports whether no file of the slice is missing.
+func (s *slice) whole() bool {
+	whole := true
+	s.files(func(f file) { whole = whole && !f.missing })
+	return whole
+}
+
+// files calls f for each file of the slice.
+func (s *slice) files(f func(file)) {
+	for _, b := range s.bases {
+		f(b)
+	}
+	for _, l := range s.logs {
+		f(l)
+	}
+}
+
+// groups builds the file groups of a partition from the files in it, ordered
+// by file id.
+//
+// Source: Hudi 1.2.0, AbstractTableFileSystemView.buildFileGroups and
+// HoodieFileGroup; spec/hudi-clean.md section 4.2; careful differences 3 and 4.
+func (t *Table) groups(ctx context.Context, partition string, files []file) ([]group, error) {
+	byID := make(map[string][]file)
+	for _, f := range files {
+		byID[f.FileID] = append(byID[f.FileID], f)
+	}
+	out := make([]group, 0, len(byID))
+	for id, files := range byID {
+		g := group{id: groupID{partition, id}}
+		all, err := t.slices(ctx, g.id, files)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range all {
+			committed, err := t.visible.committed(ctx, s.instant)
+			if err != nil {
+				return nil, err
+			}
+			if committed {
+				g.slices = append(g.slices, s)
+			} else {
+				g.hidden = append(g.hidden, s)
+			}
+		}
+		out = append(out, g)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].id.id < out[j].id.id })
+	return out, nil
+}
+
+// slices sorts a group's files into slices, newest first.
+func (t *Table) slices(ctx context.Context, id groupID, files []file) ([]*slice, error) {
+	var all []*slice
+	at := func(instant string) *slice {
+		i := sort.Search(len(all), func(i int) bool { return all[i].instant <= instant })
+		if i == len(all) || all[i].instant != instant {
+			all = slices.Insert(all, i, &slice{instant: instant})
+		}
+		return all[i]
+	}
+	var logs []file
+	for _, f := range files {
+		if f.Log {
+			logs = append(logs, f)
+			continue
+		}
+		s := at(f.Instant)
+		s.bases = append(s.bases, f)
+	}
+	if c := t.services.compacting[id]; c.at != "" {
+		at(c.at)
+	}
+	slices.SortFunc(logs, func(a, b file) int { return datafile.CompareLogs(a.File, b.File) })
+	for _, l := range logs {
+		instant, err := t.sliceOf(ctx, l, all)
+		if err != nil {
+			return nil, err
+		}
+		s := at(instant)
+		s.logs = append(s.logs, l)
+	}
+	for _, s := range all {
+		slices.SortFunc(s.bases, func(a, b file) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return all, nil
+}
+
+// sliceOf returns the instant of the slice that a log belongs to.
+func (t *Table) sliceOf(ctx context.Context, l file, all []*slice) (string, error) {
+	if t.timeline.Layout == timeline.Layout1 || len(all) == 0 {
+		return l.Instant, nil
+	}
+	completion, ok, err := t.completion.of(ctx, l.Instant)
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		return all[0].instant, nil
+	}
+	if len(completion) != len(all[0].instant) {
+		completion = l.Instant // instants that are no times, or of another era
+	}
+	for _, s := range all {
+		if completion >= s.instant {
+			return s.instant, nil
+		}
+	}
+	return l.Instant, nil
+}
