@@ -36,7 +36,6 @@ type globals struct {
 	settings  string
 	timeout   time.Duration
 	tuning    sweep.Tuning
-	workers   int
 }
 
 const rootLong = `lakesweep gives back the storage that lake tables no longer need. It reads a

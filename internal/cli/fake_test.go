@@ -3,9 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 
@@ -218,16 +216,4 @@ func (f *fakeEngine) ConvertInventory(_ context.Context, req sweep.InventoryRequ
 
 func (f *fakeEngine) BenchList(_ context.Context, req sweep.ListRequest) (sweep.Listed, error) {
 	return sweep.Listed{Place: req.Place, Objects: 2000, Pages: 2, Seconds: 2, Floor: float64(req.Tuning.Workers)}, f.anyErr("list", req.Place)
-}
-
-// allKinds returns every kind, by name.
-func allKinds() map[string]lake.Kind {
-	kinds := map[string]lake.Kind{}
-	for k := lake.Internal; k <= lake.Interrupted; k++ {
-		kinds[k.String()] = k
-	}
-	if len(kinds) != 13 || slices.Contains([]string{""}, lake.Interrupted.String()) {
-		panic(fmt.Sprint("kinds have changed: ", kinds))
-	}
-	return kinds
 }
