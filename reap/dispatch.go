@@ -50,6 +50,9 @@ func (d *dispatcher) all(ctx context.Context) error {
 			return err
 		case d.done != nil && d.done.Has(identity(v.Key, v.URI)):
 			continue
+		case d.kept != nil && d.kept.Has(v.Key):
+			d.settle(&v, filelist.Spared)
+			continue
 		}
 		if err := d.lawful(&v); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ type run struct {
 	o    Options
 	head filelist.Head
 	done *keyset.Set // what earlier runs in the journal did; nil if there were none
+	kept *keyset.Set // of it, what was restored since; nil as done
 
 	started   time.Time
 	refreshed time.Time // when the guardian last read the log
@@ -60,32 +62,50 @@ func newRun(ctx context.Context, job Job, o Options) (*run, error) {
 	return r, r.recall(ctx)
 }
 
-// recall reads what earlier runs in the journal did.
+// recall reads what earlier runs in the journal did. An object that was moved
+// and restored since is kept: somebody wants it.
 func (r *run) recall(ctx context.Context) error {
 	if !r.job.Journal.Resumed() {
 		return nil
 	}
-	past, err := r.job.Journal.Records(ctx)
-	if err != nil {
-		return err
-	}
-	done := keyset.New()
-	for rec, err := range past.Records(ctx) {
+	done, kept := keyset.New(), keyset.New()
+	for rec, err := range r.past(ctx) {
 		if err != nil {
 			return err
 		}
-		if !rec.Left() || rec.Checksum {
+		if rec.Outcome == filelist.Restored {
+			kept.Add(rec.Key)
+		}
+	}
+	r.kept = kept.Done()
+	for rec, err := range r.past(ctx) {
+		if err != nil {
+			return err
+		}
+		if !rec.Left() || rec.Checksum || r.kept.Has(rec.Key) {
 			continue
 		}
 		done.Add(identity(rec.Key, rec.URI))
 		r.tally(rec.Outcome, rec.Directory, max(rec.Size, 0))
+		r.result.Resumed++
 		if rec.Directory {
 			r.touched[rec.Key.Dir()] = true
 		}
-		r.result.Resumed++
 	}
 	r.done = done.Done()
 	return nil
+}
+
+// past yields the records of earlier runs.
+func (r *run) past(ctx context.Context) iter.Seq2[filelist.Record, error] {
+	return func(yield func(filelist.Record, error) bool) {
+		j, err := r.job.Journal.Records(ctx)
+		if err != nil {
+			yield(filelist.Record{}, err)
+			return
+		}
+		j.Records(ctx)(yield)
+	}
 }
 
 // identity is a row's own name among keys and URIs.
@@ -109,16 +129,12 @@ func (r *run) reconfirm(ctx context.Context) error {
 	if r.done == nil {
 		return nil
 	}
-	past, err := r.job.Journal.Records(ctx)
-	if err != nil {
-		return err
-	}
 	var keys []lake.Key
-	for rec, err := range past.Records(ctx) {
+	for rec, err := range r.past(ctx) {
 		if err != nil {
 			return err
 		}
-		if rec.Left() && !rec.Checksum && !rec.Directory && rec.Key != "" {
+		if rec.Left() && !rec.Checksum && !rec.Directory && rec.Key != "" && !r.kept.Has(rec.Key) {
 			keys = append(keys, rec.Key)
 		}
 		if len(keys) == r.o.BatchSize {
