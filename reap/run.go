@@ -202,5 +202,8 @@ func (r *run) interrupted(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		kind = lake.Limit
 	}
-	return r.error(kind, fmt.Errorf("stopped after %d objects: %w", r.seen, err), "Apply the same plan with the same journal again; it goes on with what is left.")
+	r.mu.Lock()
+	seen := r.seen
+	r.mu.Unlock()
+	return r.error(kind, fmt.Errorf("stopped after %d objects: %w", seen, err), "Apply the same plan with the same journal again; it goes on with what is left.")
 }

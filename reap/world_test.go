@@ -78,7 +78,7 @@ func newWorld(t testing.TB, traits store.Traits, dead ...string) *world {
 	}
 	slices.SortFunc(w.rows, func(a, b lake.Verdict) int { return strings.Compare(string(a.Key), string(b.Key)) })
 	w.head = filelist.Head{PlanID: "p1", Table: root.String(), Given: "t", TableID: "id", Format: "delta", Mode: "full", Created: now, Cutoff: cutoff,
-		Evidence: filelist.Evidence{Listed: true, LiveExpected: 3, LiveSeen: 3, LiveFiles: 1000, Retain: 168 * time.Hour, RetainTable: 168 * time.Hour}}
+		Evidence: filelist.Evidence{Listed: true, LiveExpected: 3, LiveSeen: 3, LiveFiles: 10_000, Retain: 168 * time.Hour, RetainTable: 168 * time.Hour}}
 	w.record = &recorder{w: w}
 	w.opt = reap.Options{Workers: 1, Now: clock, Outcome: func(o reap.Outcome) { w.outcomes[string(o.Key)] = o.Outcome }}
 	return w
