@@ -339,27 +339,34 @@ func (t *Table) statAll(ctx context.Context, entries []store.Info) error {
 }
 
 // checkUnfinished refuses logs whose newest commits may stand elsewhere: staged
-// commits above the newest version, or a commit that a DynamoDB log store has
-// recorded and not yet copied.
+// commits ("<version>.<uuid>.json") above the newest version, or the body of a
+// commit ("<version>.json.<uuid>") that a DynamoDB log store has recorded and
+// not yet copied.
 //
-// Source: spec/delta-vacuum.md 1.2.
+// Source: spec/delta-vacuum.md 1.1, 1.2.
 func (t *Table) checkUnfinished(ctx context.Context) error {
-	dirs := slices.Clone(t.unratified)
-	if t.hasTmp {
-		dirs = append(dirs, LogDir+"/.tmp")
-	}
-	for _, dir := range dirs {
-		entries, err := listDir(ctx, t.r, dir+"/", "")
-		if err != nil {
+	for _, dir := range t.unratified {
+		if err := t.checkNewer(ctx, dir, func(rest string) bool { return strings.HasSuffix(rest, ".json") }); err != nil {
 			return err
 		}
-		for _, e := range entries {
-			base := e.Name[strings.LastIndexByte(e.Name, '/')+1:]
-			if v, rest, ok := cutVersion(base); ok && strings.Contains("."+rest, ".json") && v > t.seg.version {
-				return &lake.Error{Op: "read log", Key: lake.Key(e.Name), Kind: lake.Damaged,
-					Err:  fmt.Errorf("commit %d is staged and may be committed elsewhere", v),
-					Hint: "Nothing was deleted. Let the engine that wrote it finish or read the table once; remove this file only if that commit never happened."}
-			}
+	}
+	if !t.hasTmp {
+		return nil
+	}
+	return t.checkNewer(ctx, LogDir+"/.tmp", func(rest string) bool { return strings.HasPrefix(rest, "json.") })
+}
+
+func (t *Table) checkNewer(ctx context.Context, dir string, isCommit func(rest string) bool) error {
+	entries, err := listDir(ctx, t.r, dir+"/", "")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		base := e.Name[strings.LastIndexByte(e.Name, '/')+1:]
+		if v, rest, ok := cutVersion(base); ok && isCommit(rest) && v > t.seg.version {
+			return &lake.Error{Op: "read log", Key: lake.Key(e.Name), Kind: lake.Damaged, Code: "unfinished_commit",
+				Err:  fmt.Errorf("commit %d is staged and may be committed elsewhere", v),
+				Hint: "Nothing was deleted. Let the engine that wrote it finish or read the table once; remove this file only if that commit never happened."}
 		}
 	}
 	return nil
