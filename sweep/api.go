@@ -38,7 +38,9 @@ type InventoryRequest struct {
 	Taken   time.Time         // when its scan began, where it doesn't say
 	MaxAge  time.Duration     // refuse older ones; 0: any age
 	Maps    []Map
-	SQL     string // a query over the source, in builds with an engine
+	// Journals are journals of earlier runs besides those in the state directory: what they record as gone since the list was taken is left out.
+	Journals []string
+	SQL      string // a query over the source, in builds with an engine
 }
 
 // Map says that names beginning with From are reached at To.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lakesweep/lakesweep/inventory"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/predicate"
 	"github.com/lakesweep/lakesweep/table/delta"
@@ -27,6 +28,9 @@ type deltaRun struct {
 	where     *filter // nil without WHERE
 	watermark delta.Watermark
 	protected *delta.Protection
+	started   time.Time
+	enclosed  string         // the root of a table around this one
+	inventory inventory.Info // zero for a listing
 }
 
 // openDelta opens the table and settles retention, mode and predicate: all

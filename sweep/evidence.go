@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,16 +18,16 @@ import (
 const mostStats = 10_000
 
 // evidence gathers what the guards judge, once candidates are joined.
-func (run *deltaRun) evidence(ctx context.Context, enclosed string, v *verdicts) (filelist.Evidence, error) {
+func (run *deltaRun) evidence(ctx context.Context, v *verdicts) (filelist.Evidence, error) {
 	p := run.protected
 	ev := filelist.Evidence{
 		LiveFiles: p.LiveFiles, LiveBytes: p.LiveBytes,
 		Retain: run.retain, RetainTable: run.property,
-		ClockSkew: run.skew, Foreign: v.foreign, EnclosedBy: enclosed,
+		ClockSkew: run.skew, Foreign: v.foreign, EnclosedBy: run.enclosed,
 		HistoryGap: p.HistoryGap,
 		Versioned:  run.status.Versioned, SoftDelete: run.status.SoftDelete,
 		InventoryAge: v.inventoryAge, Outside: v.outside,
-		Warnings: append(run.table.Warnings(), p.Warnings...),
+		Warnings: append(append(run.table.Warnings(), p.Warnings...), v.notes...),
 	}
 	if run.status.Note != "" {
 		ev.Warnings = append(ev.Warnings, run.status.Note)
@@ -34,7 +35,7 @@ func (run *deltaRun) evidence(ctx context.Context, enclosed string, v *verdicts)
 	if run.mode == "lite" {
 		return ev, nil
 	}
-	ev.Listed = true
+	ev.Listed = !run.inventory.Partial
 	ev.LiveExpected, ev.LiveSeen = p.Set.Expected()
 	if ev.LiveExpected > ev.LiveSeen {
 		if err := run.nameUnseen(ctx, &ev); err != nil {
@@ -48,16 +49,19 @@ func (run *deltaRun) evidence(ctx context.Context, enclosed string, v *verdicts)
 // didn't show, and asks the store for each.
 func (run *deltaRun) nameUnseen(ctx context.Context, ev *filelist.Evidence) error {
 	expected, below := run.expected(), foreignKeys(ev.Foreign)
+	// What came to the table after an inventory was taken can't be in it.
+	taken := run.inventory.Taken
+	newer := func(t time.Time) bool { return !taken.IsZero() && !t.Before(taken) }
 	var mu sync.Mutex
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(32)
 	stats := 0
-	ask := func(k lake.Key) {
+	ask := func(k lake.Key, committed time.Time) {
 		switch {
 		case k == "" || !expected(k) || run.protected.Set.Seen(k):
 			return
-		case below(k):
-			// Skipped on purpose together with the foreign table around it.
+		case below(k) || newer(committed):
+			// Skipped on purpose together with the foreign table around it, or too new for the inventory.
 			mu.Lock()
 			ev.LiveSeen++
 			mu.Unlock()
@@ -67,7 +71,7 @@ func (run *deltaRun) nameUnseen(ctx context.Context, ev *filelist.Evidence) erro
 			return
 		}
 		group.Go(func() error {
-			_, err := run.reader.Stat(gctx, string(k))
+			info, err := run.reader.Stat(gctx, string(k))
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -76,6 +80,8 @@ func (run *deltaRun) nameUnseen(ctx context.Context, ev *filelist.Evidence) erro
 				ev.LiveMissing = sample(ev.LiveMissing, k)
 			case err != nil:
 				return err
+			case newer(info.Modified):
+				ev.LiveSeen++
 			default:
 				ev.LiveUnseen = sample(ev.LiveUnseen, k)
 			}
@@ -86,8 +92,8 @@ func (run *deltaRun) nameUnseen(ctx context.Context, ev *filelist.Evidence) erro
 		if err != nil {
 			return errors.Join(err, group.Wait())
 		}
-		ask(f.Key)
-		ask(f.DV)
+		ask(f.Key, f.Committed)
+		ask(f.DV, f.Committed)
 	}
 	if err := group.Wait(); err != nil {
 		return err

@@ -22,51 +22,86 @@ import (
 // Errors: the table's and the stores'; Invalid for a request that can't be
 // met. Where the state of the table can't be known there is no plan at all.
 func (e *Engine) Plan(ctx context.Context, req PlanRequest, out string) (*plan.Plan, error) {
-	started := e.Now()
-	p, err := e.open(ctx, req.Table)
+	plans, err := e.PlanMany(ctx, []PlanRequest{req}, []string{out})
 	if err != nil {
 		return nil, err
 	}
-	format, err := detect(ctx, p, req.Format)
-	if err != nil {
-		return nil, err
-	}
-	if format == "hudi" {
-		return e.planHudi(ctx, p, req, out)
-	}
-	return e.planDelta(ctx, p, req, out, started)
+	return plans[0], nil
 }
 
-func (e *Engine) planDelta(ctx context.Context, p *place, req PlanRequest, out string, started time.Time) (*plan.Plan, error) {
-	run, err := e.openDelta(ctx, p, req)
-	if err != nil {
-		return nil, err
+// PlanMany plans several tables with one pass over their common inventory, or
+// one after the other without one. outs holds a file or "" for each.
+//
+// Errors: the first; then no plan is returned, and files already written stay.
+func (e *Engine) PlanMany(ctx context.Context, reqs []PlanRequest, outs []string) (plans []*plan.Plan, err error) {
+	defer func() {
+		if err != nil {
+			for _, p := range plans {
+				err = errors.Join(err, p.Close())
+			}
+			plans = nil
+		}
+	}()
+	if len(reqs) > 0 && reqs[0].Inventory.Source != "" {
+		var runs []*deltaRun
+		for _, req := range reqs {
+			run, err := e.prepare(ctx, req)
+			if err != nil {
+				return plans, err
+			}
+			runs = append(runs, run)
+		}
+		vs, err := e.fromInventory(ctx, runs)
+		if err != nil {
+			return plans, err
+		}
+		for i, run := range runs {
+			p, err := e.write(ctx, run, vs[i], outs[i])
+			if err != nil {
+				return plans, err
+			}
+			plans = append(plans, p)
+		}
+		return plans, nil
 	}
-	enclosed, err := e.enclosing(ctx, p.root)
-	if err != nil {
-		return nil, err
+	for i, req := range reqs {
+		p, err := e.planOne(ctx, req, outs[i])
+		if err != nil {
+			return plans, err
+		}
+		plans = append(plans, p)
 	}
-	keep, err := e.protectedElsewhere(ctx, p, req.Protect)
+	return plans, nil
+}
+
+func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (*plan.Plan, error) {
+	run, err := e.prepare(ctx, req)
 	if err != nil {
-		return nil, err
-	}
-	if err := run.protect(ctx, keep); err != nil {
 		return nil, err
 	}
 	v, err := e.verdicts(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	h := run.head(ctx, e.Tool)
-	h.Totals = v.totals
-	h.Evidence, err = run.evidence(ctx, enclosed, v)
-	if err == nil {
-		var made *plan.Plan
-		if made, err = e.write(ctx, run, h, v.rows, out, started); err == nil {
-			return made, v.close()
-		}
+	return e.write(ctx, run, v, out)
+}
+
+// prepare opens a table and replays its log.
+func (e *Engine) prepare(ctx context.Context, req PlanRequest) (*deltaRun, error) {
+	started := e.Now()
+	run, err := e.openRun(ctx, req)
+	if err != nil {
+		return nil, err
 	}
-	return nil, errors.Join(err, v.close())
+	run.started = started
+	if run.enclosed, err = e.enclosing(ctx, run.root); err != nil {
+		return nil, err
+	}
+	keep, err := e.protectedElsewhere(ctx, run.place, req.Protect)
+	if err != nil {
+		return nil, err
+	}
+	return run, run.protect(ctx, keep)
 }
 
 // verdicts is the dead objects of a run, in byte order, with their totals.
@@ -75,7 +110,8 @@ type verdicts struct {
 	totals       filelist.Totals
 	foreign      []string
 	inventoryAge time.Duration
-	outside      int64 // inventory rows outside the root
+	outside      int64    // inventory rows outside the root
+	notes        []string // what a user should know of the inventory
 	close        func() error
 }
 
@@ -99,9 +135,15 @@ func (e *Engine) verdicts(ctx context.Context, run *deltaRun) (*verdicts, error)
 	return nil, errors.Join(err, j.Close())
 }
 
-// write asks the guards, completes the head and writes the plan.
-func (e *Engine) write(ctx context.Context, run *deltaRun, h filelist.Head, rows iter.Seq2[lake.Verdict, error], out string, started time.Time) (*plan.Plan, error) {
-	unsafe, err := run.req.Unsafe, error(nil)
+// write gathers the evidence, asks the guards and writes the plan. It closes v.
+func (e *Engine) write(ctx context.Context, run *deltaRun, v *verdicts, out string) (p *plan.Plan, err error) {
+	defer func() { err = errors.Join(err, v.close()) }()
+	h := run.head(ctx, e.Tool)
+	h.Totals = v.totals
+	if h.Evidence, err = run.evidence(ctx, v); err != nil {
+		return nil, err
+	}
+	unsafe := run.req.Unsafe
 	h.Guards, err = guard.Check(h, guard.Options{
 		RetainBelow: unsafe.RetainBelow, MostlyDead: unsafe.MostlyDead, MissingLive: unsafe.MissingLive,
 		MaxInventoryAge: run.req.Inventory.MaxAge,
@@ -111,11 +153,11 @@ func (e *Engine) write(ctx context.Context, run *deltaRun, h filelist.Head, rows
 	}
 	batch := int64(max(run.reader.Traits().DeleteBatch, 1))
 	h.Totals.DeleteRequests = (h.Totals.Dead+batch-1)/batch + h.Totals.DeadDirectories
-	h.Totals.Seconds = e.Now().Sub(started).Seconds()
+	h.Totals.Seconds = e.Now().Sub(run.started).Seconds()
 	if out != "" {
-		return plan.Create(ctx, out, h, rows)
+		return plan.Create(ctx, out, h, v.rows)
 	}
-	return plan.CreateTemp(ctx, "", h, rows)
+	return plan.CreateTemp(ctx, "", h, v.rows)
 }
 
 // head is what the run knows before candidates are judged.
@@ -172,6 +214,20 @@ func count(t *filelist.Totals, v *lake.Verdict) {
 	t.DeadBytes += bytes
 	c := t.ByReason[string(v.Reason)]
 	t.ByReason[string(v.Reason)] = filelist.Count{Objects: c.Objects + 1, Bytes: c.Bytes + bytes}
+}
+
+// uncount takes one dead file out of the totals again: it is too young.
+func uncount(t *filelist.Totals, v *lake.Verdict) {
+	bytes := max(v.Size, 0)
+	t.Dead--
+	t.TooYoung++
+	t.DeadBytes -= bytes
+	c := t.ByReason[string(v.Reason)]
+	if c.Objects == 1 {
+		delete(t.ByReason, string(v.Reason))
+		return
+	}
+	t.ByReason[string(v.Reason)] = filelist.Count{Objects: c.Objects - 1, Bytes: c.Bytes - bytes}
 }
 
 // detect tells the format of the table at p.

@@ -49,7 +49,11 @@ func (b *Builder) Add(k lake.Key) { b.add(k, 0) }
 // AddExpected protects k and expects a complete listing to Mark it.
 func (b *Builder) AddExpected(k lake.Key) { b.add(k, expected) }
 
-func (b *Builder) add(k lake.Key, mark uint32) {
+// AddNew adds k and reports whether it is new. A false answer may be wrong, a
+// true one never is.
+func (b *Builder) AddNew(k lake.Key) bool { return b.add(k, 0) }
+
+func (b *Builder) add(k lake.Key, mark uint32) bool {
 	fp := fingerprint(k, b.seed)
 	s := &b.shards[fp>>56]
 	s.mu.Lock()
@@ -59,10 +63,12 @@ func (b *Builder) add(k lake.Key, mark uint32) {
 	}
 	if i, ok := find(s.slots, fp); ok {
 		s.marks[i/16] |= mark << (i % 16 * 2)
+		return false
 	} else {
 		s.slots[i] = fp
 		s.marks[i/16] |= mark << (i % 16 * 2)
 		s.n++
+		return true
 	}
 }
 
