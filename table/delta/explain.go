@@ -122,7 +122,7 @@ func (s *explainSink) which(a *action) (string, error) {
 
 // live also stands for checkpoint rows, whose version is the checkpoint's:
 // the commit that wrote them isn't known there.
-func (s *explainSink) live(a *action) error {
+func (s *explainSink) live(a *action, _ *logFile) error {
 	what, err := s.which(a)
 	if err != nil || what == "" {
 		return err

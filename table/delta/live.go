@@ -3,6 +3,7 @@ package delta
 import (
 	"context"
 	"iter"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -15,8 +16,9 @@ type LiveFile struct {
 	URI       string   // absolute, of a file outside the root
 	Size      int64    // bytes, -1 if the log doesn't say
 	Partition lake.Partition
-	DV        lake.Key // its deletion vector's file below the root, "" if none
-	DVURI     string   // absolute, of a deletion vector outside the root
+	DV        lake.Key  // its deletion vector's file below the root, "" if none
+	DVURI     string    // absolute, of a deletion vector outside the root
+	Committed time.Time // when the version that added it was made; zero where only a checkpoint holds it
 }
 
 // LiveFiles yields the live data files, each once, in no order. An error ends
@@ -27,13 +29,16 @@ func (t *Table) LiveFiles(ctx context.Context) iter.Seq2[LiveFile, error] {
 	parts := newPartitionTable(t.meta.PartitionColumns)
 	return stream(ctx, t, func(ctx context.Context, out chan<- []LiveFile) error {
 		return visit(ctx, t, parts, false, func() *collector[LiveFile] {
-			return &collector[LiveFile]{ctx: ctx, out: out, onLive: func(a *action) ([]LiveFile, error) { return t.liveFile(a, parts) }}
+			return &collector[LiveFile]{ctx: ctx, out: out, onLive: func(a *action, c *logFile) ([]LiveFile, error) { return t.liveFile(a, c, parts) }}
 		})
 	})
 }
 
-func (t *Table) liveFile(a *action, parts *partitionTable) ([]LiveFile, error) {
+func (t *Table) liveFile(a *action, c *logFile, parts *partitionTable) ([]LiveFile, error) {
 	f := LiveFile{Size: a.size, Partition: parts.tuple(a.values)}
+	if c != nil {
+		f.Committed = t.commitTimeKnown(*c)
+	}
 	p, err := t.root.LogPath(a.path, t.o.Aliases...)
 	if err != nil {
 		return nil, err
@@ -67,7 +72,7 @@ func (t *Table) OutsidePaths(ctx context.Context) iter.Seq2[string, error] {
 	})
 }
 
-func (t *Table) outsidePaths(a *action) (out []string, err error) {
+func (t *Table) outsidePaths(a *action, _ *logFile) (out []string, err error) {
 	p, err := t.root.LogPath(a.path, t.o.Aliases...)
 	if err != nil {
 		return nil, err
@@ -116,19 +121,19 @@ func stream[T any](ctx context.Context, t *Table, produce func(context.Context, 
 type collector[T any] struct {
 	ctx            context.Context
 	out            chan<- []T
-	onLive, onGone func(*action) ([]T, error)
+	onLive, onGone func(*action, *logFile) ([]T, error)
 	batch          []T
 }
 
-func (s *collector[T]) live(a *action) error { return s.take(a, s.onLive) }
+func (s *collector[T]) live(a *action, c *logFile) error { return s.take(a, c, s.onLive) }
 
-func (s *collector[T]) gone(a *action, _ *logFile) error { return s.take(a, s.onGone) }
+func (s *collector[T]) gone(a *action, c *logFile) error { return s.take(a, c, s.onGone) }
 
-func (s *collector[T]) take(a *action, fn func(*action) ([]T, error)) error {
+func (s *collector[T]) take(a *action, c *logFile, fn func(*action, *logFile) ([]T, error)) error {
 	if fn == nil {
 		return nil
 	}
-	found, err := fn(a)
+	found, err := fn(a, c)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ type liveCounts struct {
 }
 
 // live protects a live file and its deletion vector.
-func (s *protectSink) live(a *action) error {
+func (s *protectSink) live(a *action, _ *logFile) error {
 	g := s.g
 	p, err := g.t.root.LogPath(a.path, g.t.o.Aliases...)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // sink receives what a replay finds. A checkpoint is read by several
 // goroutines, each with a sink of its own.
 type sink interface {
-	// live is an add of the version replayed.
-	live(a *action) error
+	// live is an add of the version replayed. c is its commit, nil for a checkpoint's.
+	live(a *action, c *logFile) error
 	// gone is a remove or change data, or an add that a later action replaced. c is its commit, nil for a checkpoint's.
 	gone(a *action, c *logFile) error
 }
@@ -73,7 +73,7 @@ func (t *Table) replay(ctx context.Context, version int64, base *checkpoint, r c
 		out := start()
 		return func(a *action) error {
 			if a.op == opAdd && (keys.Len() == 0 || !has(keys, a)) {
-				return out.live(a)
+				return out.live(a, nil)
 			}
 			return out.gone(a, nil)
 		}
@@ -84,7 +84,7 @@ func (t *Table) reconcile(keys *keyset.Exact, removed **keyset.Exact, a *action,
 	switch a.op {
 	case opAdd:
 		if seen(keys, a) || *removed != nil && has(*removed, a) {
-			return out.live(a)
+			return out.live(a, c)
 		}
 	case opRemove:
 		if seen(keys, a) {
