@@ -48,8 +48,9 @@ func (p paced) List(ctx context.Context, req PageRequest) (Page, error) {
 	if err := p.p.list.wait(ctx, 1); err != nil {
 		return Page{}, err
 	}
+	start := time.Now()
 	page, err := p.s.List(ctx, req)
-	p.p.list.done(1, err == nil, errors.Is(err, ErrThrottled))
+	p.p.list.done(start, 1, err == nil, errors.Is(err, ErrThrottled))
 	return page, err
 }
 
@@ -71,6 +72,7 @@ func (p paced) Delete(ctx context.Context, targets []Target) ([]Outcome, error) 
 	if err := p.p.delete.wait(ctx, len(targets)); err != nil {
 		return nil, err
 	}
+	start := time.Now()
 	outcomes, err := p.s.Delete(ctx, targets)
 	throttled, served := errors.Is(err, ErrThrottled), 0
 	for _, o := range outcomes {
@@ -80,7 +82,7 @@ func (p paced) Delete(ctx context.Context, targets []Target) ([]Outcome, error) 
 			served++
 		}
 	}
-	p.p.delete.done(served, err == nil, throttled)
+	p.p.delete.done(start, served, err == nil, throttled)
 	return outcomes, err
 }
 
@@ -88,8 +90,9 @@ func (p paced) DeleteDir(ctx context.Context, name string) error {
 	if err := p.p.delete.wait(ctx, 1); err != nil {
 		return err
 	}
+	start := time.Now()
 	err := p.s.DeleteDir(ctx, name)
-	p.p.delete.done(1, err == nil, errors.Is(err, ErrThrottled))
+	p.p.delete.done(start, 1, err == nil, errors.Is(err, ErrThrottled))
 	return err
 }
 
@@ -107,13 +110,13 @@ type pace struct {
 	fell   time.Time  // when it last fell
 	served float64    // units that the store did since since
 	since  time.Time
-	good   float64 // units a second in the last full window
+	good   float64 // units a second of late
 }
 
 const (
 	paceWindow = time.Second
-	paceFall   = 0.85 // of what the store last managed
-	paceFloor  = 1    // unit a second
+	paceFall   = 0.9 // of what the store last managed
+	paceFloor  = 1   // unit a second
 )
 
 func newPace(bound float64) *pace {
@@ -152,8 +155,8 @@ func (p *pace) wait(ctx context.Context, n int) error {
 	return nil
 }
 
-// done records how a call of n units went.
-func (p *pace) done(n int, ok, throttled bool) {
+// done records how a call that began at start went: n units were served.
+func (p *pace) done(start time.Time, n int, ok, throttled bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
@@ -163,10 +166,14 @@ func (p *pace) done(n int, ok, throttled bool) {
 	if p.since.IsZero() {
 		p.since = now
 	} else if d := now.Sub(p.since); d >= paceWindow {
-		p.good, p.served, p.since = p.served/d.Seconds(), 0, now
+		good := p.served / d.Seconds()
+		if p.good > 0 {
+			good = (good + p.good) / 2
+		}
+		p.good, p.served, p.since = good, 0, now
 	}
 	switch {
-	case throttled && now.Sub(p.fell) >= paceWindow:
+	case throttled && now.Sub(p.fell) >= paceWindow && start.After(p.fell):
 		p.fall(now)
 	case !throttled && ok && p.step > 0 && p.lim.Limit() < p.max:
 		limit := min(p.max, p.lim.Limit()+p.step*rate.Limit(min(now.Sub(p.grown), paceWindow).Seconds()))

@@ -131,8 +131,10 @@ func (r *retry) Replace(ctx context.Context, name string, data []byte, ifMatch s
 	err = r.do(ctx, func(attempt int) error {
 		etag, err = r.s.Replace(ctx, name, data, ifMatch)
 		if attempt > 0 && errors.Is(err, ErrChanged) {
-			info, e := r.s.Stat(ctx, name)
-			if e != nil {
+			info, e := r.Stat(ctx, name)
+			if errors.Is(e, fs.ErrNotExist) {
+				return err
+			} else if e != nil {
 				return e
 			}
 			if same, e := r.holds(ctx, name, data); e != nil {
@@ -149,7 +151,7 @@ func (r *retry) Replace(ctx context.Context, name string, data []byte, ifMatch s
 
 // holds reports whether the object's bytes are data.
 func (r *retry) holds(ctx context.Context, name string, data []byte) (bool, error) {
-	body, err := r.s.Open(ctx, name, 0, int64(len(data))+1)
+	body, err := r.Open(ctx, name, 0, int64(len(data))+1)
 	if err != nil {
 		return false, err
 	}

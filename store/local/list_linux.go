@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -95,7 +96,9 @@ func (d *stream) fill(conn syscall.RawConn) (n int, err error) {
 // one string.
 func (d *stream) parse(entries []store.Info, limit int) ([]store.Info, error) {
 	first, arena := len(entries), make([]byte, 0, len(d.rest))
-	var ends []int
+	count := d.count(limit - first)
+	entries = slices.Grow(entries, count)
+	ends := make([]int, 0, count)
 	for len(d.rest) > 0 && len(entries) < limit {
 		if len(d.rest) < direntName {
 			return nil, fmt.Errorf("directory entry of %d bytes: %w", len(d.rest), store.ErrTruncated)
@@ -127,6 +130,18 @@ func (d *stream) parse(entries []store.Info, limit int) ([]store.Info, error) {
 		}
 	}
 	return entries, nil
+}
+
+// count returns how many entries the buffer holds, up to limit.
+func (d *stream) count(limit int) (n int) {
+	for rest := d.rest; len(rest) >= direntName && n < limit; n++ {
+		length := int(binary.NativeEndian.Uint16(rest[direntLen:]))
+		if length < direntName || length > len(rest) {
+			break
+		}
+		rest = rest[length:]
+	}
+	return n
 }
 
 // unknown is the kind of an entry whose directory doesn't record it.

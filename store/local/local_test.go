@@ -15,7 +15,7 @@ import (
 	"github.com/lakesweep/lakesweep/store/storetest"
 )
 
-func open(t *testing.T, dir string) store.Store {
+func open(t testing.TB, dir string) store.Store {
 	t.Helper()
 	root, err := lake.ParseRoot(dir)
 	if err != nil {

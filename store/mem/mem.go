@@ -165,10 +165,19 @@ func (s *Store) Open(ctx context.Context, name string, offset, length int64) (io
 		length = o.size - offset
 	}
 	if o.data == nil {
-		return io.NopCloser(io.LimitReader(zeros{}, length)), nil
+		return body{io.LimitReader(zeros{}, length), o.etag}, nil
 	}
-	return io.NopCloser(bytes.NewReader(o.data[offset : offset+length])), nil
+	return body{bytes.NewReader(o.data[offset : offset+length]), o.etag}, nil
 }
+
+// body tells which object it is of, so that a broken read can go on.
+type body struct {
+	io.Reader
+	etag string
+}
+
+func (b body) ETag() string { return b.etag }
+func (b body) Close() error { return nil }
 
 type zeros struct{}
 
