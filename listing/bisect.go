@@ -47,13 +47,19 @@ func (w *walk) bisect(ctx context.Context) error {
 	ctx, w.stop = context.WithCancelCause(ctx)
 	defer w.stop(nil)
 	bounds := w.o.Within
-	if bounds == nil {
+	switch {
+	case w.o.Reach != nil:
+		var err error
+		if bounds, err = w.prune(ctx); err != nil {
+			return err
+		}
+	case bounds == nil:
 		bounds = []Range{{}}
 	}
 	w.board = newBoard(bounds)
 	w.points = newPoints(w.o.Seeds)
-	if len(w.points.seeds) == 0 {
-		if err := w.skeleton(ctx, bounds); err != nil {
+	if len(bounds) == 1 && len(w.points.seeds) == 0 {
+		if done, err := w.first(ctx); done || err != nil {
 			return err
 		}
 	}
@@ -75,6 +81,55 @@ func (w *walk) bisect(ctx context.Context) error {
 		return &lake.Error{Op: "list", Kind: lake.Internal, Err: err, Hint: "Nothing was planned from the listing. This is a fault of lakesweep's: please report it."}
 	}
 	return nil
+}
+
+// first lists the first page, which is all there is of most tables, and looks
+// for split points only if it isn't. It reports whether the walk is done.
+func (w *walk) first(ctx context.Context) (done bool, err error) {
+	s := w.board.claim()
+	page, _, err := w.page(ctx, s, "")
+	if err != nil {
+		return false, rangeError(s.String(), err)
+	}
+	mine, closed, err := s.take(page, false)
+	if errors.Is(err, errStart) {
+		w.serial = true
+		w.board.release(s)
+		return false, nil
+	}
+	if err == nil && len(mine) > 0 {
+		err = w.emit(mine)
+	}
+	if err != nil {
+		return false, rangeError(s.String(), err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.book(s, page.Entries, mine)
+	if closed {
+		w.board.close(s)
+		w.st.Ranges = 1
+		return true, nil
+	}
+	w.board.release(s)
+	if w.o.Expected > 0 && float64(w.o.Expected) < 2*skeletonRequests*w.pageKeys() {
+		return false, nil
+	}
+	w.mu.Unlock()
+	defer w.mu.Lock()
+	return false, w.skeleton(ctx, w.board.bounds)
+}
+
+// book counts what a page of s brought and learns from it. Called under the lock.
+func (w *walk) book(s *span, page, mine []store.Info) {
+	s.keys += int64(len(mine))
+	s.pages++
+	w.learn(s, mine, page)
+	w.st.Keys += int64(len(mine))
+	if len(mine) == 0 {
+		w.st.Wasted++
+	}
+	w.o.Observer.Emit(lake.Event{Stage: "list", Done: w.st.Keys, Expected: w.o.Expected})
 }
 
 // dispatch starts a worker for each waiting span as far as the gate allows.
@@ -119,21 +174,14 @@ func (w *walk) work(ctx context.Context, s *span) {
 func (w *walk) settle(ctx context.Context, s *span, page, mine []store.Info, closed bool, err error) bool {
 	goOn := false
 	switch {
-	case errors.Is(err, errStart) && len(w.board.bounds) > 0:
+	case errors.Is(err, errStart):
 		w.serial = true
 		w.board.release(s)
 	case err != nil:
 		w.board.release(s)
 		w.stop(rangeError(s.String(), err))
 	default:
-		s.keys += int64(len(mine))
-		s.pages++
-		w.learn(s, mine, page)
-		w.st.Keys += int64(len(mine))
-		if len(mine) == 0 {
-			w.st.Wasted++
-		}
-		w.o.Observer.Emit(lake.Event{Stage: "list", Done: w.st.Keys, Expected: w.o.Expected})
+		w.book(s, page, mine)
 		switch {
 		case closed:
 			w.board.close(s)

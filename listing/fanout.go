@@ -178,8 +178,11 @@ func (w *walk) within(name string) bool {
 	return w.o.Within == nil
 }
 
-// reaches reports whether anything below dir may lie within Options.Within.
+// reaches reports whether anything below dir is wanted.
 func (w *walk) reaches(dir string) bool {
+	if w.o.Reach != nil {
+		return w.o.Reach(dir) != Nothing
+	}
 	for _, r := range w.o.Within {
 		if r.overlaps(Below(dir)) {
 			return true

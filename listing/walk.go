@@ -29,6 +29,11 @@ type Options struct {
 	// that no entries mean an empty directory. It's called by many goroutines,
 	// and not at all where the store lists flat (see Fans).
 	Enter func(ctx context.Context, dir string, entries []store.Info) (Decision, error)
+	// Reach says of a directory, by its name, whether anything below it is
+	// wanted; nil wants everything. It prunes: what lies in a directory of reach
+	// Nothing is only emitted where jumping over it would cost more. It's called
+	// by many goroutines, and excludes Within.
+	Reach func(dir string) Reach
 	// Limiter paces requests, nil doesn't. Several walks may share one.
 	Limiter Limiter
 	// Observer hears of the objects listed so far, in the stage "list".
@@ -57,7 +62,7 @@ type Stats struct {
 	Wasted      int64 // requests that brought no entry to emit
 	Throttled   int64 // requests that the store refused for their rate
 	Retried     int64 // requests repeated after another error
-	Skeleton    int64 // requests that only looked for split points
+	Skeleton    int64 // requests for directories, to find split points or to prune a flat listing
 	Directories int64 // directories listed one by one
 	Vanished    int64 // directories that were gone before they could be listed
 	Workers     int   // the most that ran at one time
@@ -83,11 +88,14 @@ func Fans(t store.Traits) bool { return !t.Flat || !t.StartAfter }
 // Cancelling ctx ends the walk within a page.
 // Source: spec/listing-and-libraries.md A3.
 func Walk(ctx context.Context, r store.Reader, o Options, emit func([]store.Info) error) (Stats, error) {
-	if err := checkWithin(o.Within); err != nil {
+	err := checkWithin(o.Within)
+	if o.Reach != nil && o.Within != nil {
+		err = errors.New("both Reach and Within are set")
+	}
+	if err != nil {
 		return Stats{}, &lake.Error{Op: "list", Kind: lake.Internal, Err: err}
 	}
 	w := newWalk(r, o, emit)
-	var err error
 	if Fans(r.Traits()) {
 		err = w.fanOut(ctx)
 	} else {
