@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"errors"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -123,6 +124,10 @@ func readSettings(file string, known map[string]bool) (settings, error) {
 		return nil, invalid("Name a file that can be read.", "--settings: %w", err)
 	}
 	defer f.Close() // only read
+	return parseSettings(f, file, known)
+}
+
+func parseSettings(f io.Reader, file string, known map[string]bool) (settings, error) {
 	s := settings{}
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
