@@ -102,6 +102,7 @@ func (t *Table) reconcile(f *folder, namesFirst bool) error {
 			f.unlisted = append(f.unlisted, have)
 			continue
 		}
+		have.listed = size
 		if namesFirst {
 			have.size = size
 		}

@@ -89,14 +89,19 @@ func missing(files []file) (n int) {
 	return n
 }
 
-// count adds a ruling's files to the live ones, and notes groups that were
+// count adds the files of a slice that stays, and notes groups that were
 // replaced before the earliest commit and stay all the same.
 func (p *Plan) count(sum *Summary, v ruling) {
-	if v.newest {
+	if !v.dead {
 		v.slice.files(func(f file) {
+			sum.LiveFiles++
 			if !f.missing {
-				sum.LiveFiles++
 				sum.LiveBytes += max(f.size, 0)
+				return
+			}
+			sum.MissingCount++
+			if len(sum.LiveMissing) < sample {
+				sum.LiveMissing = append(sum.LiveMissing, string((&folder{partition: v.group.partition}).key(f.Name)))
 			}
 		})
 	}

@@ -37,8 +37,10 @@ type Summary struct {
 	Candidates     int64 // base and log files in the partitions looked at
 	Protected      int64
 	Dead           int64
-	LiveFiles      int64 // of the newest slices
-	LiveBytes      int64 // of those whose size is known
+	LiveFiles      int64    // of slices that stay, those listed but missing included
+	LiveBytes      int64    // of those whose size is known
+	LiveMissing    []string // the first hundred of the missing ones
+	MissingCount   int64
 	Unlisted       int64 // not in the metadata table, or of no complete commit
 	Foreign        int64
 	ListRequests   int64
@@ -47,6 +49,9 @@ type Summary struct {
 	HeldBack       string              // time of the oldest replace commit some of whose groups stay though expired; "" if none
 	Warnings       []string
 }
+
+// sample bounds the lists of names in a Summary.
+const sample = 100
 
 // Plan works out which partitions a clean would look at and by which rules.
 // It reads the timeline only.
@@ -258,6 +263,8 @@ func (s *Summary) add(o Summary) {
 	s.Dead += o.Dead
 	s.LiveFiles += o.LiveFiles
 	s.LiveBytes += o.LiveBytes
+	s.MissingCount += o.MissingCount
+	s.LiveMissing = append(s.LiveMissing, o.LiveMissing[:min(len(o.LiveMissing), sample-len(s.LiveMissing))]...)
 	s.Unlisted += o.Unlisted
 	s.Foreign += o.Foreign
 	s.DeadPartitions = append(s.DeadPartitions, o.DeadPartitions...)

@@ -25,7 +25,8 @@ type file struct {
 	size     int64     // bytes; -1 if unknown
 	modified time.Time // zero if unknown
 	etag     string
-	missing  bool // the metadata table lists it, the folder doesn't
+	listed   int64 // size by the metadata table; 0 if it doesn't say
+	missing  bool  // the metadata table lists it, the folder doesn't
 }
 
 // slice is a file slice. A pending compaction makes one without files.

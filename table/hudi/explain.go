@@ -1,0 +1,111 @@
+package hudi
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+)
+
+// Explain says why a file would stay or go under a policy.
+//
+// Errors: as Plan and Verdicts.
+func (t *Table) Explain(ctx context.Context, key lake.Key, c Config) (table.Explanation, error) {
+	x := table.Explanation{Path: string(key)}
+	say := func(verdict, action, rule string) (table.Explanation, error) {
+		x.Verdict = verdict
+		x.Because = append(x.Because, table.Because{Action: action, Rule: rule})
+		return x, nil
+	}
+	if key == Dir || key.Below(Dir) {
+		return say("hidden", "hidden", "what lies in .hoodie is never a candidate")
+	}
+	f, _, err := t.list(ctx, string(key.Dir()))
+	if err == nil {
+		err = t.reconcile(&f, t.reader.Traits().NamesFirst)
+	}
+	if err != nil {
+		return x, t.wrap(err)
+	}
+	p, err := t.Plan(ctx, c)
+	if err != nil {
+		return x, err
+	}
+	name := key.Base()
+	named := func(f file) bool { return f.Name == name }
+	switch i := slices.IndexFunc(f.files, named); {
+	case i >= 0:
+		return p.explain(ctx, x, f, f.files[i])
+	case slices.ContainsFunc(f.unlisted, named):
+		return say("young", "unlisted", "the metadata table doesn't list it: it belongs to no completed commit, as far as is known")
+	case f.marker != nil && f.marker.Name == string(key):
+		return say("live", "partition", "it makes its folder a partition, and goes only with the partition")
+	case slices.Contains(f.foreign, name):
+		return say("foreign", "name", "by its name it is neither a base file nor a log file of the table")
+	}
+	return say("absent", "absent", "nothing stands there in storage")
+}
+
+func (p *Plan) explain(ctx context.Context, x table.Explanation, f folder, of file) (table.Explanation, error) {
+	if of.missing {
+		x.Because = append(x.Because, table.Because{Action: "absent", Rule: "the metadata table lists it, but nothing stands there in storage"})
+	}
+	groups, err := p.t.groups(ctx, f.partition, f.files)
+	if err != nil {
+		return x, p.t.wrap(err)
+	}
+	for _, g := range groups {
+		if g.id.id != of.FileID {
+			continue
+		}
+		for _, s := range g.hidden {
+			if s.has(of.File) {
+				x.Verdict = "young"
+				x.Because = append(x.Because, table.Because{Instant: s.instant, Action: "uncommitted", Rule: "its instant is not complete, or unknown to the timeline"})
+			}
+		}
+		for _, v := range p.rulings(g) {
+			if v.slice.has(of.File) {
+				x.Verdict, x.Because = v.verdict(), append(x.Because, v.because)
+			}
+		}
+	}
+	switch {
+	case of.missing:
+		x.Verdict = "absent"
+	case x.Verdict == "dead" && p.Incremental && !slices.Contains(p.start, f.partition):
+		x.Verdict = "history"
+		x.Because = append(x.Because, table.Because{Action: "incremental", Rule: "its partition was not touched since the last clean and is not looked at; a clean that isn't incremental would take it"})
+	}
+	return x, nil
+}
+
+// rulings are a group's. Where the plan does nothing, every slice stays.
+func (p *Plan) rulings(g group) []ruling {
+	if !p.Nothing {
+		return p.rules.group(g)
+	}
+	var out []ruling
+	for i, s := range g.slices {
+		out = append(out, ruling{slice: s, group: g.id, newest: i == 0, because: table.Because{Action: "retained", Rule: "nothing is cleaned: " + p.Why}})
+	}
+	return out
+}
+
+func (v ruling) verdict() string {
+	switch {
+	case v.dead:
+		return "dead"
+	case v.newest:
+		return "live"
+	}
+	return "history"
+}
+
+func (s *slice) has(d datafile.File) bool {
+	found := false
+	s.files(func(f file) { found = found || f.Name == d.Name })
+	return found
+}

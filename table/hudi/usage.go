@@ -1,0 +1,199 @@
+package hudi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table"
+)
+
+// Usage counts files and bytes of each partition: live in the newest slices,
+// held for history, dead under the policy, and unknown. emit is called by one
+// goroutine at a time.
+//
+// Errors: as Plan and Verdicts.
+func (t *Table) Usage(ctx context.Context, c Config, emit func(table.Usage) error) error {
+	c.Incremental = false
+	p, err := t.Plan(ctx, c)
+	if err != nil {
+		return err
+	}
+	start, descend, err := t.all()
+	if err != nil {
+		return t.wrap(err)
+	}
+	var mu sync.Mutex
+	_, err = t.walk(ctx, start, descend, func(ctx context.Context, f folder) error {
+		u, err := p.usage(ctx, f)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		return emit(u)
+	})
+	return t.wrap(err)
+}
+
+func (p *Plan) usage(ctx context.Context, f folder) (table.Usage, error) {
+	u := table.Usage{Partition: p.t.partitionValues(f.partition)}
+	var err error
+	add := func(to *[2]int64) func(file) {
+		return func(one file) {
+			if one.missing || err != nil {
+				return
+			}
+			var info store.Info
+			if one.size < 0 {
+				if info, err = p.t.reader.Stat(ctx, string(f.key(one.Name))); err != nil {
+					return
+				}
+				one.size = info.Size
+			}
+			to[0]++
+			to[1] += one.size
+		}
+	}
+	for _, one := range f.unlisted {
+		add(&u.Unknown)(one)
+	}
+	groups, gerr := p.t.groups(ctx, f.partition, f.files)
+	if gerr != nil {
+		return u, gerr
+	}
+	for _, g := range groups {
+		for _, s := range g.hidden {
+			s.files(add(&u.Unknown))
+		}
+		for _, v := range p.rulings(g) {
+			switch v.verdict() {
+			case "dead":
+				v.slice.files(add(&u.Dead))
+			case "live":
+				v.slice.files(add(&u.Live))
+			default:
+				v.slice.files(add(&u.History))
+			}
+		}
+	}
+	return u, err
+}
+
+// partitionValues reads a partition path: in Hive style by its names, else by
+// the order of the table's fields; as one column where neither fits.
+func (t *Table) partitionValues(path string) lake.Partition {
+	if path == "" {
+		return lake.Partition{}
+	}
+	var fields []string
+	for f := range strings.SplitSeq(t.properties["hoodie.table.partition.fields"], ",") {
+		name, _, _ := strings.Cut(f, ":")
+		fields = append(fields, name)
+	}
+	parts := strings.Split(path, "/")
+	if len(parts) != len(fields) {
+		return lake.Partition{{Column: strings.Join(fields, ","), Value: path}}
+	}
+	out := make(lake.Partition, len(parts))
+	for i, part := range parts {
+		out[i] = lake.PartitionValue{Column: fields[i], Value: strings.TrimPrefix(part, fields[i]+"=")}
+	}
+	return out
+}
+
+// Verify compares the metadata table with the folders and names what belongs
+// to no slice. emit is called by one goroutine at a time. Nothing is changed.
+//
+// Errors: as Verdicts.
+func (t *Table) Verify(ctx context.Context, emit func(table.Finding) error) error {
+	var mu sync.Mutex
+	tell := func(f table.Finding) error {
+		mu.Lock()
+		defer mu.Unlock()
+		return emit(f)
+	}
+	if t.distrust != nil {
+		if err := tell(table.Finding{Type: "unreadable", Path: ".hoodie/metadata", Detail: t.distrust.Error()}); err != nil {
+			return err
+		}
+	}
+	for _, s := range t.timeline.Strays {
+		if err := tell(table.Finding{Type: "leftover", Path: t.timeline.Dir + "/" + s, Detail: "a temporary file that a crash left on the timeline"}); err != nil {
+			return err
+		}
+	}
+	start, descend, err := t.all()
+	if err != nil {
+		return t.wrap(err)
+	}
+	_, err = t.walk(ctx, start, descend, func(ctx context.Context, f folder) error { return t.verify(ctx, f, tell) })
+	return t.wrap(err)
+}
+
+func (t *Table) verify(ctx context.Context, f folder, tell func(table.Finding) error) error {
+	if f.nested {
+		if err := tell(table.Finding{Type: "foreign_table", Path: f.partition, Detail: "another table lies in this partition"}); err != nil {
+			return err
+		}
+	}
+	for _, one := range f.files {
+		if one.missing {
+			if err := tell(table.Finding{Type: "missing", Path: string(f.key(one.Name)), Detail: "the metadata table lists it, and storage doesn't have it"}); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := t.verifySize(ctx, f, one, tell); err != nil {
+			return err
+		}
+	}
+	for _, one := range f.unlisted {
+		if err := tell(table.Finding{Type: "leftover", Path: string(f.key(one.Name)), Detail: "the metadata table doesn't list it: a write in flight or what a failed one left"}); err != nil {
+			return err
+		}
+	}
+	groups, err := t.groups(ctx, f.partition, f.files)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		for _, s := range g.hidden {
+			var names []string
+			s.files(func(f file) { names = append(names, f.Name) })
+			for _, name := range names {
+				if err := tell(table.Finding{Type: "leftover", Path: string(f.key(name)), Detail: fmt.Sprintf("its instant %s is not complete", s.instant)}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// verifySize compares a file's size with the one in the metadata table.
+func (t *Table) verifySize(ctx context.Context, f folder, one file, tell func(table.Finding) error) error {
+	if one.listed == 0 {
+		return nil
+	}
+	key, actual := string(f.key(one.Name)), one.size
+	if t.reader.Traits().NamesFirst {
+		info, err := t.reader.Stat(ctx, key)
+		if errors.Is(err, fs.ErrNotExist) {
+			return tell(table.Finding{Type: "missing", Path: key, Detail: "the metadata table lists it, and storage doesn't have it"})
+		}
+		if err != nil {
+			return err
+		}
+		actual = info.Size
+	}
+	if actual < 0 || actual == one.listed {
+		return nil
+	}
+	return tell(table.Finding{Type: "size_mismatch", Path: key, Detail: fmt.Sprintf("the metadata table says %d bytes, storage has %d", one.listed, actual), Size: &one.listed, Actual: &actual})
+}
