@@ -40,8 +40,13 @@ func (e *Engine) Doctor(ctx context.Context, req PlanRequest) (Diagnosis, error)
 		err = fmt.Errorf("the root lies inside the table at %s", enclosed)
 	}
 	d.check("enclosed", err, "No table lies around it.")
-	if d.Format != "delta" {
-		d.check("features", unsupportedHudi(p), "")
+	if d.Format == "hudi" {
+		run, err := e.openHudi(ctx, p, req)
+		if d.check("features", err, "The timeline can be read, and lakesweep supports all features of the table.") {
+			for _, w := range run.table.Warnings() {
+				d.add("timeline", filelist.Warned, w, "")
+			}
+		}
 		return d, nil
 	}
 	t, err := e.deltaTable(ctx, p, Tuning{})

@@ -16,6 +16,12 @@ import (
 // it under any spelling, and where the log is silent what its name and its
 // storage time say.
 func (e *Engine) Explain(ctx context.Context, req PlanRequest, paths []string) ([]table.Explanation, error) {
+	if run, err := e.hudiTable(ctx, req); run != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return run.explain(ctx, paths)
+	}
 	run, err := e.openRun(ctx, req)
 	if err != nil {
 		return nil, err

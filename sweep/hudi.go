@@ -3,23 +3,186 @@ package sweep
 import (
 	"context"
 	"errors"
-	"io/fs"
+	"fmt"
+	"os"
+	"time"
 
+	"github.com/lakesweep/lakesweep/guard"
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/plan"
+	"github.com/lakesweep/lakesweep/table/hudi"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
 // detectHudi reports whether a Hudi table's root is at p.
-func detectHudi(ctx context.Context, p *place) (bool, error) {
-	_, err := p.reader.Stat(ctx, ".hoodie/hoodie.properties")
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+func detectHudi(ctx context.Context, p *place) (bool, error) { return hudi.Detect(ctx, p.reader) }
+
+// hudiRun is a Hudi table with the configuration of a request.
+type hudiRun struct {
+	*place
+	req    PlanRequest
+	table  *hudi.Table
+	config hudi.Config
+}
+
+// openHudi opens the table at p and reads what its clean is to retain: from
+// the table, the file of --config and the flags, the later over the earlier.
+func (e *Engine) openHudi(ctx context.Context, p *place, req PlanRequest) (*hudiRun, error) {
+	run := &hudiRun{place: p, req: req, config: hudi.NewConfig()}
+	if err := run.refuse(); err != nil {
+		return nil, err
 	}
-	return err == nil, err
+	o := hudi.Options{Now: func() time.Time { return p.now }, Workers: req.Tuning.Workers}
+	if req.Hudi.TimelineZone != "" {
+		zone, err := time.LoadLocation(req.Hudi.TimelineZone)
+		if err != nil {
+			return nil, invalid(p.given, err.Error(), "Name a zone such as UTC or Europe/Berlin with --timeline-zone.")
+		}
+		o.Zone = zone
+	}
+	var err error
+	if run.table, err = hudi.Open(ctx, p.reader, p.root, o); err != nil {
+		return nil, err
+	}
+	return run, run.configure()
+}
+
+// refuse names the wishes that have no meaning for Hudi tables.
+func (run *hudiRun) refuse() error {
+	req := run.req
+	switch {
+	case req.Where != "":
+		return &lake.Error{Op: "plan clean", Table: run.root.String(), Kind: lake.Invalid, Err: errors.New("--where doesn't work on Hudi tables"),
+			Hint: "A clean of some partitions would move the earliest commit to retain for the whole table. Leave --where out."}
+	case req.Inventory.Source != "":
+		return invalid(run.given, "--inventory doesn't work on Hudi tables", "A clean asks the metadata table or lists the partitions it has to look at. Leave --inventory out.")
+	case req.Retain != nil:
+		return invalid(run.given, "--retain doesn't work on Hudi tables", "Use --retain-commits, --retain-hours or --retain-versions.")
+	case req.Mode == "lite":
+		return invalid(run.given, "--mode lite doesn't work on Hudi tables", "Leave --mode out.")
+	case len(req.KeepVersions) > 0 || len(req.Protect) > 0:
+		return invalid(run.given, "--keep-version and --protect don't work on Hudi tables", "Keep an instant with one of Hudi's savepoints.")
+	case req.Hudi.Orphans:
+		return &lake.Error{Op: "plan clean", Table: run.root.String(), Kind: lake.Unsupported, Err: errors.New("--orphans isn't supported by this build"),
+			Hint: "lakesweep verify lists what failed writes left."}
+	}
+	return nil
+}
+
+func (run *hudiRun) configure() error {
+	c, h := &run.config, run.req.Hudi
+	if err := c.Read(run.table.Properties()); err != nil {
+		return err
+	}
+	if h.Config != "" {
+		data, err := os.ReadFile(h.Config)
+		if err != nil {
+			return invalid(run.given, err.Error(), "Name a properties file with --config.")
+		}
+		p, err := timeline.ParseProperties(data)
+		if err != nil {
+			return err
+		}
+		if err := c.Read(p); err != nil {
+			return err
+		}
+	}
+	if h.Policy != "" {
+		var err error
+		if c.Policy, err = hudi.ParsePolicy(h.Policy); err != nil {
+			return err
+		}
+	}
+	for _, f := range []struct {
+		n      int
+		to     *int
+		policy hudi.Policy
+	}{{h.RetainCommits, &c.Commits, hudi.LatestCommits}, {h.RetainHours, &c.Hours, hudi.LatestHours}, {h.RetainVersions, &c.Versions, hudi.LatestVersions}} {
+		if f.n == 0 {
+			continue
+		}
+		*f.to = f.n
+		if h.Policy == "" {
+			c.Policy = f.policy
+		} else if c.Policy != f.policy {
+			return invalid(run.given, fmt.Sprintf("--policy %s and a number for %s", h.Policy, f.policy), "Give the number that belongs to the policy.")
+		}
+	}
+	if !run.req.Cutoff.IsZero() {
+		if h.Policy == "" {
+			c.Policy = hudi.LatestHours
+		}
+		if c.Policy != hudi.LatestHours {
+			return invalid(run.given, "--cutoff with a policy that doesn't count hours", "Use --policy latest-hours, or leave --cutoff out.")
+		}
+		c.Cutoff = run.req.Cutoff
+	}
+	return nil
 }
 
 func (e *Engine) planHudi(ctx context.Context, p *place, req PlanRequest, out string) (*plan.Plan, error) {
-	return nil, unsupportedHudi(p)
+	started := e.Now()
+	run, err := e.openHudi(ctx, p, req)
+	if err != nil {
+		return nil, err
+	}
+	enclosed, err := e.enclosing(ctx, p.root)
+	if err != nil {
+		return nil, err
+	}
+	clean, err := run.table.Plan(ctx, run.config)
+	if err != nil {
+		return nil, err
+	}
+	rows := filelist.NewSorter("", req.Tuning.Memory/4)
+	made, err := e.writeHudi(ctx, run, clean, rows, enclosed, out, started)
+	return made, errors.Join(err, rows.Close())
+}
+
+func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, rows *filelist.Sorter, enclosed, out string, started time.Time) (*plan.Plan, error) {
+	totals := filelist.Totals{ByReason: map[string]filelist.Count{}}
+	for v, err := range clean.Verdicts(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if v.Directory {
+			totals.DeadDirectories++
+		} else {
+			count(&totals, &v)
+		}
+		if err := rows.Add(v); err != nil {
+			return nil, err
+		}
+	}
+	s := &clean.Summary
+	totals.Candidates, totals.Protected, totals.Foreign, totals.ListRequests = s.Candidates, s.Protected, s.Foreign, s.ListRequests
+	state, err := clean.State()
+	if err != nil {
+		return nil, err
+	}
+	h := filelist.Head{
+		PlanID: plan.NewID(run.now), Tool: e.Tool, Table: run.root.String(), Given: run.given, TableID: run.table.ID(), Format: "hudi",
+		Instant: run.table.LastInstant(), Created: run.now.UTC(), Mode: string(run.config.Policy), ModeWhy: clean.Why, State: state, Totals: totals,
+		Evidence: filelist.Evidence{
+			Listed: true, LiveExpected: s.LiveFiles, LiveSeen: s.LiveFiles - s.MissingCount, LiveMissing: s.LiveMissing, MissingCount: s.MissingCount,
+			LiveFiles: s.LiveFiles, LiveBytes: s.LiveBytes, ClockSkew: run.skew, EnclosedBy: enclosed,
+			Versioned: run.status.Versioned, SoftDelete: run.status.SoftDelete, Warnings: append(run.table.Warnings(), s.Warnings...),
+		},
+	}
+	if h.Cutoff = run.config.Cutoff.UTC(); h.Cutoff.IsZero() {
+		h.Cutoff = clean.Cutoff().UTC()
+	}
+	if h.Guards, err = guard.Check(h, guard.Options{MostlyDead: run.req.Unsafe.MostlyDead, MissingLive: run.req.Unsafe.MissingLive, RetainBelow: run.req.Unsafe.RetainBelow}); err != nil {
+		return nil, err
+	}
+	batch := int64(max(run.reader.Traits().DeleteBatch, 1))
+	h.Totals.DeleteRequests = (h.Totals.Dead+batch-1)/batch + h.Totals.DeadDirectories
+	h.Totals.Seconds = e.Now().Sub(started).Seconds()
+	if out != "" {
+		return plan.Create(ctx, out, h, rows.Sorted())
+	}
+	return plan.CreateTemp(ctx, "", h, rows.Sorted())
 }
 
 func unsupportedHudi(p *place) error {

@@ -9,6 +9,12 @@ import (
 
 // Inspect describes a table at its newest version.
 func (e *Engine) Inspect(ctx context.Context, req PlanRequest) (table.Info, error) {
+	if run, err := e.hudiTable(ctx, req); run != nil || err != nil {
+		if err != nil {
+			return table.Info{}, err
+		}
+		return run.inspect(ctx)
+	}
 	_, t, err := e.openTable(ctx, req)
 	if err != nil {
 		return table.Info{}, err

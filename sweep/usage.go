@@ -38,6 +38,12 @@ func (e *Engine) Usage(ctx context.Context, req PlanRequest) iter.Seq2[table.Usa
 }
 
 func (e *Engine) usage(ctx context.Context, req PlanRequest) ([]table.Usage, error) {
+	if run, err := e.hudiTable(ctx, req); run != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return run.usage(ctx)
+	}
 	run, err := e.openRun(ctx, req)
 	if err != nil {
 		return nil, err

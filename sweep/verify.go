@@ -54,6 +54,12 @@ func (e *Engine) Verify(ctx context.Context, req PlanRequest) iter.Seq2[table.Fi
 }
 
 func (e *Engine) verify(ctx context.Context, req PlanRequest, emit func(table.Finding) error) error {
+	if run, err := e.hudiTable(ctx, req); run != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return run.table.Verify(ctx, emit)
+	}
 	p, t, err := e.openTable(ctx, req)
 	if err != nil {
 		return err

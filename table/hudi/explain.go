@@ -88,8 +88,9 @@ func (p *Plan) rulings(g group) []ruling {
 		return p.rules.group(g)
 	}
 	var out []ruling
+	_, replaced := p.t.services.replaced[g.id]
 	for i, s := range g.slices {
-		out = append(out, ruling{slice: s, group: g.id, newest: i == 0, because: table.Because{Action: "retained", Rule: "nothing is cleaned: " + p.Why}})
+		out = append(out, ruling{slice: s, group: g.id, newest: i == 0 && !replaced, because: table.Because{Action: "retained", Rule: "nothing is cleaned: " + p.Why}})
 	}
 	return out
 }

@@ -63,6 +63,7 @@ func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, er
 		if out, err = p.t.append(ctx, out, lake.Verdict{Key: lake.Listed(m.Name), Size: m.Size, Modified: m.Modified, Reason: lake.DeadPartition, ETag: m.ETag}); err != nil {
 			return nil, sum, err
 		}
+		sum.Candidates, sum.Dead = sum.Candidates+1, sum.Dead+1
 		sum.DeadPartitions = []string{f.partition}
 		out = append(out, lake.Verdict{Key: lake.Key(f.partition), Directory: true, Reason: lake.DeadPartition})
 	}

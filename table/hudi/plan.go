@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
@@ -293,4 +294,21 @@ func (p *Plan) Claim() (*timeline.Instant, error) {
 		return nil, errors.New("the replace commit " + held + " is gone from the timeline")
 	}
 	return p.Earliest, nil
+}
+
+// Cutoff is the instant before which files expired: that of the earliest
+// commit to retain. It is zero where there is none, or its zone isn't known.
+func (p *Plan) Cutoff() time.Time {
+	if p.Earliest == nil {
+		return time.Time{}
+	}
+	zone, err := timeline.Zone(p.t.properties, p.t.o.Zone)
+	if err != nil {
+		return time.Time{}
+	}
+	at, err := timeline.ParseTime(p.Earliest.Time, zone)
+	if err != nil {
+		return time.Time{} // instants that are no times
+	}
+	return at
 }

@@ -1,0 +1,65 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lakesweep/lakesweep/table"
+)
+
+// hudiTable opens the table of a request if it is a Hudi table, else returns nil.
+func (e *Engine) hudiTable(ctx context.Context, req PlanRequest) (*hudiRun, error) {
+	p, err := e.open(ctx, req.Table)
+	if err != nil {
+		return nil, err
+	}
+	format, err := detect(ctx, p, req.Format)
+	if err != nil || format != "hudi" {
+		return nil, err
+	}
+	return e.openHudi(ctx, p, req)
+}
+
+func (run *hudiRun) inspect(ctx context.Context) (table.Info, error) {
+	info := run.table.Info()
+	err := run.table.Usage(ctx, run.config, func(u table.Usage) error {
+		info.ActiveFiles += u.Live[0]
+		info.ActiveBytes += u.Live[1]
+		return nil
+	})
+	return info, err
+}
+
+func (run *hudiRun) explain(ctx context.Context, paths []string) ([]table.Explanation, error) {
+	out := make([]table.Explanation, 0, len(paths))
+	for _, path := range paths {
+		keys := run.root.Named(path, run.aliases...)
+		if len(keys) == 0 {
+			return nil, invalid(run.given, fmt.Sprintf("%q lies outside the table", path), "Name a path below the table's root.")
+		}
+		var x table.Explanation
+		for _, k := range keys { // the first reading that exists counts
+			var err error
+			if x, err = run.table.Explain(ctx, k, run.config); err != nil {
+				return nil, err
+			}
+			if x.Verdict != "absent" {
+				break
+			}
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+func (run *hudiRun) usage(ctx context.Context) ([]table.Usage, error) {
+	var rows []table.Usage
+	err := run.table.Usage(ctx, run.config, func(u table.Usage) error {
+		rows = append(rows, u)
+		return nil
+	})
+	slices.SortFunc(rows, func(a, b table.Usage) int { return strings.Compare(fmt.Sprint(a.Partition), fmt.Sprint(b.Partition)) })
+	return rows, err
+}

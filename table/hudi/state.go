@@ -1,0 +1,72 @@
+package hudi
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+// The keys of a plan's state, which apply needs.
+const (
+	statePolicy   = "hudi.policy"
+	stateEarliest = "hudi.earliest" // time and action of the claim, JSON
+	stateLast     = "hudi.last_completed"
+	stateExtra    = "hudi.extra"
+	stateDead     = "hudi.dead_partitions"
+	stateGhosts   = "hudi.ghosts"
+	stateTimeline = "hudi.timeline"
+	stateNothing  = "hudi.nothing"
+)
+
+// State returns what a plan document has to remember of the clean. It is
+// complete once Verdicts has ended.
+func (p *Plan) State() (map[string]string, error) {
+	s := map[string]string{statePolicy: string(p.Config.Policy), stateLast: p.Last, stateTimeline: p.t.timelineMark(), stateNothing: strconv.FormatBool(p.Nothing)}
+	claim, err := p.Claim()
+	if err != nil {
+		return nil, err
+	}
+	if claim != nil {
+		if err := put(s, stateEarliest, timeline.ActionInstant{Timestamp: claim.Time, Action: string(claim.Action), State: claim.State.String()}); err != nil {
+			return nil, err
+		}
+	}
+	for key, v := range map[string]any{stateExtra: p.Extra, stateDead: p.Summary.DeadPartitions, stateGhosts: p.Summary.Ghosts} {
+		if err := put(s, key, v); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func put(s map[string]string, key string, v any) error {
+	data, err := json.Marshal(v)
+	s[key] = string(data)
+	return err
+}
+
+// timelineMark is a fingerprint of all that can make a plan stale: the
+// savepoints, replace commits, cleans, rollbacks, restores and pending plans.
+func (t *Table) timelineMark() string {
+	h := fnv.New64a()
+	for _, i := range t.timeline.Instants {
+		if matters(i) {
+			fmt.Fprintf(h, "%s.%s.%s\n", i.Time, i.Action, i.State)
+		}
+	}
+	return strconv.FormatUint(h.Sum64(), 16)
+}
+
+// matters reports whether an instant can change what may be deleted: all but
+// completed writes that replace nothing, and writes in flight.
+func matters(i timeline.Instant) bool {
+	switch i.Action {
+	case timeline.Commit, timeline.DeltaCommit, timeline.Indexing, timeline.SchemaCommit:
+		return false
+	}
+	return true
+}
