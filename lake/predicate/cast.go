@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // caster turns a value, not NULL, of one type into another. It sets r.doubt
@@ -26,7 +27,14 @@ func castTo(from, to typ, zone *time.Location) caster {
 	}
 	switch to.kind {
 	case kString:
-		return func(_ *row, v value) value { return value{s: format(v, from, zone)} }
+		return func(r *row, v value) value {
+			s := format(v, from, zone)
+			if !utf8.ValidString(s) { // bytes that are no text
+				r.doubt = true
+				return null
+			}
+			return value{s: s}
+		}
 	case kBinary:
 		if from.kind == kString {
 			return func(_ *row, v value) value { return v }

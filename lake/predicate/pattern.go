@@ -25,11 +25,7 @@ func (c *checker) like(e *expr, kids []*node) (*node, error) {
 	if fault != "" {
 		return nil, faultf(kids[1].pos, "%s", fault).fix("Double the escape character to mean itself.")
 	}
-	n := c.strict("like", tBoolean, e.pos, kids[:1], func(r *row, v []value) value {
-		if !utf8.ValidString(v[0].s) {
-			r.doubt = true
-			return null
-		}
+	n := c.strict("like", tBoolean, e.pos, kids[:1], func(_ *row, v []value) value {
 		return boolean(match.MatchString(v[0].s))
 	})
 	n.form, n.value.s = fLike, likePrefix(pattern, escape)
@@ -113,8 +109,8 @@ func (c *checker) rlike(e *expr, kids []*node) (*node, error) {
 		return nil, faultf(kids[1].pos, "%v", err)
 	}
 	n := c.strict("rlike", tBoolean, e.pos, kids[:1], func(r *row, v []value) value {
-		// Java and RE2 part at the ends of lines and at bytes that are no text.
-		if strings.ContainsAny(v[0].s, "\n\r\v\u0085\u2028\u2029") || !utf8.ValidString(v[0].s) {
+		// Java and RE2 part at the ends of lines.
+		if strings.ContainsAny(v[0].s, "\n\r\v\u0085\u2028\u2029") {
 			r.doubt = true
 			return null
 		}

@@ -108,9 +108,6 @@ func (c *checker) substring(e *expr, args []*node) (*node, error) {
 			return value{s: v[0].s[from:until]}
 		}
 		runes := []rune(v[0].s)
-		if !utf8.ValidString(v[0].s) {
-			return value{s: ""}
-		}
 		from, until := substringRange(int64(len(runes)), v[1].i, length)
 		return value{s: string(runes[from:until])}
 	}), nil
