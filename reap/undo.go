@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -36,22 +38,20 @@ type Undone struct {
 //
 // Errors: Partial, Invalid, Interrupted; those of the journal.
 func Restore(ctx context.Context, u Undo, paths ...lake.Key) (Undone, error) {
-	wanted := make(map[lake.Key]bool, len(paths))
+	wanted, missing := make(map[lake.Key]bool, len(paths)), make(map[lake.Key]bool)
 	for _, k := range paths {
-		wanted[k] = true
+		wanted[k], missing[k] = true, true
 	}
 	done, err := u.each(ctx, func(r *filelist.Record) bool {
 		return len(paths) == 0 || wanted[r.Key] || r.Checksum && wanted[fileOf(r.Key)]
-	},
-		func(r *filelist.Record) (string, error) {
-			delete(wanted, r.Key)
-			return u.restore(ctx, r)
-		})
-	if err == nil && len(wanted) > 0 {
-		for k := range wanted {
-			err = u.error(lake.Invalid, fmt.Errorf("%s is not in quarantine by this journal (%d such names)", k, len(wanted)), "Name objects as the journal does, relative to the table's root.")
-			break
-		}
+	}, func(r *filelist.Record) (string, error) {
+		delete(missing, r.Key)
+		return u.restore(ctx, r)
+	})
+	if err == nil && len(missing) > 0 {
+		first := slices.Sorted(maps.Keys(missing))[0]
+		err = u.error(lake.Invalid, fmt.Errorf("%d of the names are not in quarantine by this journal, the first: %s", len(missing), first),
+			"Name objects as the journal does, relative to the table's root.")
 	}
 	return done, err
 }
