@@ -81,7 +81,7 @@ func (j *Join) age(ctx context.Context, k lake.Key, o store.Info, t *tally) erro
 func (j *Join) old(modified time.Time) bool {
 	latest := modified.Add(j.o.Grain)
 	return modified.Before(j.o.Cutoff) && !latest.After(j.o.Cutoff) &&
-		(j.o.NotAfter.IsZero() || modified.Before(j.o.NotAfter))
+		(j.o.NotAfter.IsZero() || !modified.After(j.o.NotAfter))
 }
 
 // protected reports whether the set holds k in any form that is the same

@@ -25,6 +25,7 @@ func (e *Engine) join(run *deltaRun) *antijoin.Join {
 		Stat:      run.reader.Stat,
 		CaseFolds: traits.CaseFolds,
 		Grain:     traits.ClockGrain,
+		NotAfter:  run.inventory.Taken,
 		Memory:    run.req.Tuning.Memory / 4,
 		Observe:   e.Observe,
 	}

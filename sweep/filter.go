@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/lakesweep/lakesweep/antijoin"
@@ -42,9 +43,12 @@ func (f *filter) matchAll(all []lake.Partition) antijoin.Match {
 		return antijoin.Unknown
 	}
 	m := antijoin.True
-	for _, values := range all {
+	for i, values := range all {
 		if values == nil {
 			return antijoin.Unknown
+		}
+		if impliedBy(values, all, i) {
+			continue
 		}
 		switch tri(f.predicate.Match(values)) {
 		case antijoin.Unknown:
@@ -54,6 +58,20 @@ func (f *filter) matchAll(all []lake.Partition) antijoin.Match {
 		}
 	}
 	return m
+}
+
+// impliedBy reports whether another action of the same path says the same and
+// more: Spark's removes leave out the columns that are NULL, its adds don't.
+func impliedBy(values lake.Partition, all []lake.Partition, i int) bool {
+	for j, other := range all {
+		if j == i || len(other) <= len(values) {
+			continue
+		}
+		if !slices.ContainsFunc(values, func(v lake.PartitionValue) bool { return !slices.Contains(other, v) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // NULL is not a match in SQL, and as certain as FALSE.

@@ -143,7 +143,7 @@ func (s *scan) finish(ctx context.Context) (*verdicts, error) {
 	v := &verdicts{rows: result.Dead(), totals: result.Totals, foreign: result.Foreign, close: s.join.Close}
 	young := func(d *lake.Verdict) bool {
 		at, ok := s.newest[d.Key]
-		return ok && (!at.Before(s.run.cutoff) || !at.Before(s.run.inventory.Taken))
+		return ok && (!at.Before(s.run.cutoff) || at.After(s.run.inventory.Taken))
 	}
 	all := v.rows
 	for d, err := range all {

@@ -3,8 +3,12 @@ package sweep
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"iter"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/antijoin"
 	"github.com/lakesweep/lakesweep/guard"
@@ -179,6 +183,9 @@ func (run *deltaRun) head(ctx context.Context, tool string) filelist.Head {
 	return h
 }
 
+// liteStats is how many candidates of LITE are looked at at once.
+const liteStats = 32
+
 // lite gathers the verdicts that the log alone gives, sorted.
 func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 	sorter := filelist.NewSorter("", run.req.Tuning.Memory/4)
@@ -187,8 +194,25 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 	if run.where != nil {
 		match = run.where.match(run.protected)
 	}
+	var mu sync.Mutex
+	group, gctx := errgroup.WithContext(ctx)
+	group.SetLimit(liteStats)
 	for verdict, err := range run.table.Lite(ctx, run.liteRequest(), run.protected) {
-		if err == nil {
+		if err != nil {
+			return nil, errors.Join(err, group.Wait(), sorter.Close())
+		}
+		group.Go(func() error {
+			// What an earlier run deleted is named by the log all the same.
+			info, err := run.reader.Stat(gctx, string(verdict.Key))
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			verdict.Size, verdict.Modified, verdict.ETag = info.Size, info.Modified, info.ETag
+			mu.Lock()
+			defer mu.Unlock()
 			v.totals.Candidates++
 			switch match(verdict.Key) {
 			case antijoin.Unknown:
@@ -197,12 +221,13 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 				v.totals.Unmatched++
 			case antijoin.True:
 				count(&v.totals, &verdict)
-				err = sorter.Add(verdict)
+				return sorter.Add(verdict)
 			}
-		}
-		if err != nil {
-			return nil, errors.Join(err, sorter.Close())
-		}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, errors.Join(err, sorter.Close())
 	}
 	return v, nil
 }
