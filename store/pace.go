@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // PaceOptions are upper bounds; 0 is none. The pace adapts below them.
@@ -26,8 +25,8 @@ func NewPacer(opt PaceOptions) *Pacer {
 }
 
 // Pace makes listings and deletes wait for their turn. When the store asks to
-// slow down, the rate falls below what the store last managed (to one half if
-// that isn't known), and then grows again by a twentieth of it a second.
+// slow down, the rate falls below what the store last managed, and then grows
+// again, slowly at first.
 func (p *Pacer) Pace(s Store) Store { return paced{s, p} }
 
 type paced struct {
@@ -100,15 +99,18 @@ func (p paced) Copy(ctx context.Context, name string, to Store, toName string) e
 	return p.s.Copy(ctx, name, to, toName)
 }
 
-// pace is one adaptive rate.
+// pace is one adaptive rate. Turns are given in the order in which they are
+// asked for, each as long as its units take at the rate: batches of deletes
+// don't arrive together.
 type pace struct {
 	mu     sync.Mutex
-	lim    *rate.Limiter
-	max    rate.Limit
-	step   rate.Limit // growth a second, 0 as long as nothing was throttled
-	grown  time.Time  // when it last grew
-	fell   time.Time  // when it last fell
-	served float64    // units that the store did since since
+	limit  float64 // units a second, +Inf for none
+	max    float64
+	next   time.Time // when the next turn begins
+	guess  bool      // limit is a guess: grow fast
+	grown  time.Time // when it last grew
+	fell   time.Time // when it last fell
+	served float64   // units that the store did after since
 	since  time.Time
 	good   float64 // units a second of late
 }
@@ -120,39 +122,26 @@ const (
 )
 
 func newPace(bound float64) *pace {
-	limit := rate.Inf
-	if bound > 0 {
-		limit = rate.Limit(bound)
+	if bound <= 0 {
+		bound = math.Inf(1)
 	}
-	return &pace{lim: rate.NewLimiter(limit, burst(limit)), max: limit}
+	return &pace{limit: bound, max: bound}
 }
 
-// burst is a tenth of a second's worth.
-func burst(limit rate.Limit) int {
-	if limit == rate.Inf {
-		return 1
-	}
-	return max(1, int(limit/10))
-}
-
-// wait waits for n units, in portions no larger than the burst.
+// wait waits for a turn of n units.
 func (p *pace) wait(ctx context.Context, n int) error {
-	for n > 0 {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		portion := min(n, p.lim.Burst())
-		r := p.lim.ReserveN(time.Now(), portion)
-		if !r.OK() {
-			continue // the burst shrank in between
-		}
-		n -= portion
-		if err := sleep(ctx, r.Delay()); err != nil {
-			r.Cancel()
-			return err
-		}
+	p.mu.Lock()
+	now := time.Now()
+	if p.next.Before(now) {
+		p.next = now
 	}
-	return nil
+	delay := p.next.Sub(now)
+	p.next = p.next.Add(time.Duration(float64(n) / p.limit * float64(time.Second)))
+	p.mu.Unlock()
+	if delay == 0 {
+		return ctx.Err()
+	}
+	return sleep(ctx, delay)
 }
 
 // done records how a call that began at start went: n units were served.
@@ -164,39 +153,43 @@ func (p *pace) done(start time.Time, n int, ok, throttled bool) {
 		p.served += float64(n)
 	}
 	if p.since.IsZero() {
-		p.since = now
-	} else if d := now.Sub(p.since); d >= paceWindow {
+		p.since = start
+	}
+	if d := now.Sub(p.since); d >= paceWindow {
 		good := p.served / d.Seconds()
-		if p.good > 0 {
-			good = (good + p.good) / 2
+		if p.good > 0 && good > p.good {
+			good = (good + p.good) / 2 // a burst isn't a rate
 		}
 		p.good, p.served, p.since = good, 0, now
 	}
 	switch {
 	case throttled && now.Sub(p.fell) >= paceWindow && start.After(p.fell):
 		p.fall(now)
-	case !throttled && ok && p.step > 0 && p.lim.Limit() < p.max:
-		limit := min(p.max, p.lim.Limit()+p.step*rate.Limit(min(now.Sub(p.grown), paceWindow).Seconds()))
-		p.set(limit, now)
+	case !throttled && ok && !p.fell.IsZero() && p.limit < p.max:
+		p.grow(now)
 	}
+}
+
+// grow raises the rate: by a twentieth a second at first, and the faster the
+// longer nothing was throttled.
+func (p *pace) grow(now time.Time) {
+	share := 1.0
+	if !p.guess {
+		quiet := now.Sub(p.fell).Seconds()
+		share = (1 + quiet*quiet/8) / 20
+	}
+	p.limit = min(p.max, p.limit*(1+share*min(now.Sub(p.grown), paceWindow).Seconds()))
+	p.grown = now
 }
 
 // fall lowers the rate, once for the many calls that were on their way.
 func (p *pace) fall(now time.Time) {
-	limit := p.lim.Limit() / 2
+	limit := p.limit / 2
 	if p.good > 0 {
-		limit = min(rate.Limit(paceFall*p.good), paceFall*p.lim.Limit())
-	} else if p.lim.Limit() == rate.Inf {
-		d := max(now.Sub(p.since).Seconds(), 0.1)
-		limit = rate.Limit(p.served / d / 2)
+		limit = paceFall * min(p.good, p.limit)
+	} else if math.IsInf(limit, 1) {
+		limit = p.served / max(now.Sub(p.since), paceWindow/2).Seconds() / 2
 	}
-	limit = max(limit, paceFloor)
-	p.step, p.fell = limit/20, now
-	p.set(limit, now)
-}
-
-func (p *pace) set(limit rate.Limit, now time.Time) {
-	p.lim.SetLimitAt(now, limit)
-	p.lim.SetBurstAt(now, burst(limit))
-	p.grown = now
+	p.limit, p.guess = max(limit, paceFloor), p.good == 0
+	p.fell, p.grown = now, now
 }
