@@ -112,7 +112,7 @@ func assign(names []string, explicit map[string]string) (columns, error) {
 			delete(out, roleBucket)
 		}
 	}
-	if !out.has(rolePath) {
+	if !out.has(rolePath) && !out.has(rolePathRaw) && !out.has(rolePathBase64) {
 		return nil, columnError(errors.New("no column that holds paths"), "The list has the columns "+strings.Join(names, ", ")+"; name the right one with --inventory-columns path=….")
 	}
 	return out, nil
@@ -138,7 +138,7 @@ func looksLikeHeader(fields []string) bool {
 		if strings.Contains(f, "/") {
 			return false
 		}
-		known = known || slices.Contains(columnNames[rolePath], f) || f == "path_raw"
+		known = known || slices.Contains(columnNames[rolePath], f) || f == "path_raw" || f == "path_base64"
 	}
 	return known
 }

@@ -36,6 +36,9 @@ func (s *Source) sniff(ctx context.Context, p *part) error {
 	}
 	text := bytes.TrimLeft(head, " \t\r\n")
 	switch {
+	case len(text) == 0:
+		s.form.kind = "paths" // an empty list
+		return nil
 	case bytes.HasPrefix(head, []byte("PAR1")) && !packed:
 		s.form.kind = "parquet"
 		return s.probeParquet(ctx, p)
@@ -48,7 +51,7 @@ func (s *Source) sniff(ctx context.Context, p *part) error {
 	case bytes.HasPrefix(text, []byte("{")):
 		s.form.kind = "jsonl"
 		return s.probeJSONL(p, text)
-	case bytes.HasPrefix(text, []byte("[{")), bytes.HasPrefix(text, []byte("[\n")), bytes.HasPrefix(text, []byte("[ ")):
+	case bytes.HasPrefix(text, []byte("[")) && bytes.HasPrefix(bytes.TrimLeft(text[1:], " \t\r\n"), []byte("{")):
 		return p.failed(lake.Unsupported, errors.New("a JSON array"), "Write one object a line, for instance with jq -c '.[]'.")
 	}
 	s.form.csv.comma = ','
@@ -91,6 +94,9 @@ func named(explicit map[string]string, fields []string) bool {
 		if word == "encoding" || word == "scheme" {
 			continue
 		}
+		if size([]byte(name)) >= 0 {
+			continue // a number
+		}
 		for _, f := range fields {
 			if strings.EqualFold(strings.TrimSpace(f), name) {
 				return true
@@ -125,7 +131,9 @@ func (s *Source) probeParquet(ctx context.Context, p *part) error {
 		return err
 	}
 	defer f.close()
-	s.ownList(f)
+	if err := s.ownList(f); err != nil {
+		return err
+	}
 	cols, err := assign(f.names, s.o.Columns)
 	if err != nil {
 		return err

@@ -2,14 +2,13 @@ package inventory
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
@@ -158,21 +157,27 @@ func isIceberg(ctx context.Context, r store.Reader) (bool, error) {
 }
 
 // ownList takes the root and the time of a plan or a list of ours.
-func (s *Source) ownList(f *parquetFile) {
+//
+// Errors: Damaged for a head that can't be read.
+func (s *Source) ownList(f *parquetFile) error {
 	if text, ok := f.file.Lookup(filelist.HeadKey); ok {
 		var h filelist.Head
-		if json.Unmarshal([]byte(text), &h) == nil {
-			s.info.Kind, s.form.root = "plan", h.Table
-			s.info.Taken, s.info.TakenFrom = h.Created, "list"
-			s.info.Partial = true
+		if err := json.Unmarshal([]byte(text), &h); err != nil {
+			return f.part.damaged(fmt.Errorf("head of the plan: %w", err))
 		}
+		s.info.Kind, s.info.Partial = "plan", true
+		s.form.root, s.form.own = h.Table, true
+		s.info.Taken, s.info.TakenFrom = h.Created, "list"
 	} else if text, ok := f.file.Lookup(filelist.ListKey); ok {
 		var h filelist.ListHead
-		if json.Unmarshal([]byte(text), &h) == nil {
-			s.info.Kind, s.form.root = "list", h.Root
-			s.info.Taken, s.info.TakenFrom = h.Taken, "list"
+		if err := json.Unmarshal([]byte(text), &h); err != nil {
+			return f.part.damaged(fmt.Errorf("head of the list: %w", err))
 		}
+		s.info.Kind = "list"
+		s.form.root, s.form.own = h.Root, true
+		s.info.Taken, s.info.TakenFrom = h.Taken, "list"
 	}
+	return nil
 }
 
 func (s *Source) unsupported(what, hint string) error {

@@ -36,7 +36,14 @@ func (f *parquetFile) reader(r role, i int, clock times) (func(*raw, parquet.Val
 	case r == rolePath, r == rolePathRaw, r == roleBucket, r == roleETag, r == roleSize:
 		return nil, f.typeError(i, t, roleNames[r]+"s")
 	case kind == parquet.Boolean:
-		return func(row *raw, v parquet.Value) { row.set(r, strconv.AppendBool(nil, v.Boolean()), clock) }, nil
+		yes, no := []byte("true"), []byte("false")
+		return func(row *raw, v parquet.Value) {
+			if v.Boolean() {
+				row.set(r, yes, clock)
+			} else {
+				row.set(r, no, clock)
+			}
+		}, nil
 	case kind == parquet.Int32, kind == parquet.Int64:
 		return func(row *raw, v parquet.Value) { row.set(r, strconv.AppendInt(nil, integer(v), 10), clock) }, nil
 	}

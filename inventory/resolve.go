@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -22,6 +23,7 @@ type Resolver struct {
 	maps    []mapping           // the longest From first
 	counts  [resolved]atomic.Int64
 	seen    []atomic.Int64 // rows below each root
+	spare   sync.Pool      // *[][]store.Info, by root
 }
 
 const (
@@ -137,7 +139,16 @@ func (r *Resolver) Counts() Resolved {
 //
 // Errors: emit's.
 func (r *Resolver) Resolve(rows []Row, emit func(root int, objects []store.Info) error) error {
-	out := make([][]store.Info, len(r.roots))
+	scratch, ok := r.spare.Get().(*[][]store.Info)
+	if !ok {
+		scratch = new([][]store.Info)
+		*scratch = make([][]store.Info, len(r.roots))
+	}
+	defer r.spare.Put(scratch)
+	out := *scratch
+	for i := range out {
+		out[i] = out[i][:0]
+	}
 	var last place
 	for i := range rows {
 		row := &rows[i]

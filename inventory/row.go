@@ -115,6 +115,7 @@ type spelling struct {
 	containerFirst bool   // the path begins with the container: Azure Blob Inventory
 	root           string // the place of relative paths, if the list itself names it
 	latest         bool   // a column says which version is the latest
+	own            bool   // a list that lakesweep wrote
 }
 
 // batch gathers rows for one worker and hands them on.
@@ -197,10 +198,10 @@ func (b *batch) add(r *raw) error {
 // leave out, and GCS's stores know generations, which are numbers.
 func (b *batch) appendETag(arena []byte, r *raw) []byte {
 	switch bucket := r.bucket != nil || b.containerFirst; {
-	case len(r.etag) == 0, !bucket && b.root == "":
+	case len(r.etag) == 0, !bucket && !b.own:
 		return arena
 	case !bucket:
-		return append(arena, r.etag...) // a list of our own
+		return append(arena, r.etag...)
 	case b.scheme == "gs":
 		if size(r.etag) < 0 {
 			return arena

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -26,8 +27,10 @@ type Options struct {
 	Columns map[string]string
 	Taken   time.Time // when the scan began, if the list doesn't say; zero: when the list was written
 	Stores  store.Opener
-	Now     func() time.Time // nil: time.Now
-	Workers int              // goroutines that read; 0: one a core
+
+	Now      func() time.Time // nil: time.Now
+	Workers  int              // goroutines that read; 0: one a core
+	Observer lake.Observer    // hears of the rows read, in the stage "inventory"
 }
 
 // Info describes an opened list.
@@ -198,10 +201,16 @@ func (s *Source) Rows(ctx context.Context, emit func([]Row) error) (Counts, erro
 	files := min(s.o.Workers, max(len(s.parts), 1))
 	within := (s.o.Workers + files - 1) / files
 	clock := times{now: s.o.Now().UTC()}
+	expected := max(s.info.Rows, 0)
+	var done atomic.Int64
+	observed := func(rows []Row) error {
+		s.o.Observer.Emit(lake.Event{Stage: "inventory", Done: done.Add(int64(len(rows))), Expected: expected})
+		return emit(rows)
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(files)
 	for i := range s.parts {
-		g.Go(func() error { return s.readPart(ctx, &s.parts[i], within, clock, emit, count) })
+		g.Go(func() error { return s.readPart(ctx, &s.parts[i], within, clock, observed, count) })
 	}
 	if err := g.Wait(); err != nil {
 		return total, err
@@ -210,6 +219,7 @@ func (s *Source) Rows(ctx context.Context, emit func([]Row) error) (Counts, erro
 		return total, &lake.Error{Op: "read inventory", Table: s.o.Source, Kind: lake.Damaged,
 			Err: fmt.Errorf("%d rows, but the manifest says %d", total.Rows, s.info.Rows), Hint: "Fetch the inventory again, or take an older one; nothing was deleted."}
 	}
+	s.o.Observer.Emit(lake.Event{Stage: "inventory", Done: done.Load(), Expected: expected, Finished: true})
 	return total, nil
 }
 

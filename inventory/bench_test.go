@@ -1,0 +1,81 @@
+package inventory
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// BenchmarkReport reads the report that LAKESWEEP_INVENTORY names, such as one
+// of bench/mkinventory, and resolves its rows against the table in it.
+func BenchmarkReport(b *testing.B) {
+	source := os.Getenv("LAKESWEEP_INVENTORY")
+	if source == "" {
+		b.Skip("set LAKESWEEP_INVENTORY to a list, such as one that bench/mkinventory writes")
+	}
+	root, err := lake.ParseRoot("s3://example-lake/warehouse/sales/events")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var rows atomic.Int64
+	for b.Loop() {
+		s, err := Open(b.Context(), Options{Source: source, Stores: stores(), Now: now})
+		if err != nil {
+			b.Fatal(err)
+		}
+		r, err := NewResolver([]lake.Root{root}, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.Scan(b.Context(), r, func(_ int, objects []store.Info) error {
+			rows.Add(int64(len(objects)))
+			return nil
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(rows.Load())/b.Elapsed().Seconds(), "rows/s")
+	b.ReportMetric(peakMiB(b), "peak-MiB")
+}
+
+// peakMiB returns the most memory that the process ever had, 0 where the
+// system doesn't say.
+func peakMiB(b *testing.B) float64 {
+	data, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return kib / 1024
+		}
+	}
+	return 0
+}
+
+// BenchmarkSplitter splits the records of S3 Inventory's CSV.
+func BenchmarkSplitter(b *testing.B) {
+	var text strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&text, "\"example-lake\",\"warehouse/sales/events/year%%3D2023/month%%3D07/part-%09d.snappy.parquet\",\"true\",\"false\",\"%d\",\"2023-07-01T00:00:00.000Z\",\"6faaa0013436e78338c543c154fabb4d\",\"STANDARD\"\n", i, i)
+	}
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		s := newSplitter(strings.NewReader(text.String()), ',')
+		for {
+			if _, err := s.next(); err != nil {
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package inventory
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/listing"
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// Made says what a list that was written holds.
+type Made struct {
+	Rows        int64
+	Directories int64 // of the rows
+	Bytes       int64 // of the objects whose size is known
+	Taken       time.Time
+	Listing     listing.Stats // zero for a converted list
+}
+
+// Make lists a place and writes what it sees to out, in the Parquet form that
+// plans have, with the start of the listing in its footer. Every name is
+// written, hidden ones and logs too.
+//
+// Errors: those of the store and of out. After an error out holds no list.
+func Make(ctx context.Context, r store.Reader, at lake.Root, tool string, now func() time.Time, walk listing.Options, out io.Writer) (Made, error) {
+	taken := now().UTC()
+	if status, err := r.Status(ctx); err == nil && !status.Now.IsZero() && status.Now.Before(taken) {
+		taken = status.Now.UTC()
+	}
+	w := newListWriter(out)
+	stats, err := listing.Walk(ctx, r, walk, func(entries []store.Info) error {
+		batch := make([]lake.Verdict, 0, len(entries))
+		for _, e := range entries {
+			v, ok, err := listed(ctx, r, e)
+			if err != nil {
+				return err
+			}
+			if ok {
+				batch = append(batch, v)
+			}
+		}
+		return w.add(batch)
+	})
+	if err != nil {
+		return Made{}, err
+	}
+	made, err := w.finish(filelist.ListHead{Schema: 1, Tool: tool, Root: at.String(), Source: at.String(), Taken: taken, Created: now().UTC()})
+	made.Listing = stats
+	return made, err
+}
+
+// listed makes a row of a listed entry; false for what is gone, or is neither
+// a file nor a directory.
+func listed(ctx context.Context, r store.Reader, e store.Info) (lake.Verdict, bool, error) {
+	if e.Kind == store.Symlink || e.Kind == store.Other || e.Name == "" {
+		return lake.Verdict{}, false, nil
+	}
+	if e.Kind == store.File && (e.Modified.IsZero() || e.Size < 0) {
+		now, err := r.Stat(ctx, e.Name)
+		if isMissing(err) {
+			return lake.Verdict{}, false, nil
+		}
+		if err != nil {
+			return lake.Verdict{}, false, err
+		}
+		e = now
+	}
+	return lake.Verdict{Key: lake.Listed(e.Name), Directory: e.Kind != store.File, Size: e.Size, Modified: e.Modified, ETag: e.ETag}, true, nil
+}
+
+// Convert writes the rows of a list to out, in the form of Make. Names become
+// absolute where the list has them so.
+//
+// Errors: those of Rows and of out. After an error out holds no list.
+func Convert(ctx context.Context, s *Source, tool string, out io.Writer) (Made, Counts, error) {
+	w := newListWriter(out)
+	counts, err := s.Rows(ctx, func(rows []Row) error {
+		batch := make([]lake.Verdict, 0, len(rows))
+		for _, row := range rows {
+			if row.Name == "" {
+				continue // the directory of a bucket itself
+			}
+			v := lake.Verdict{Directory: row.Kind != store.File, Size: row.Size, Modified: row.Modified, ETag: row.ETag}
+			switch {
+			case row.Place != "" && row.Place == s.form.root:
+				v.Key = lake.Listed(row.Name)
+			case row.Place != "":
+				v.URI = row.Place + "/" + row.Name
+			case isAbsolute(row.Name):
+				v.URI = row.Name
+			default:
+				v.Key = lake.Listed(row.Name)
+			}
+			batch = append(batch, v)
+		}
+		return w.add(batch)
+	})
+	if err != nil {
+		return Made{}, counts, err
+	}
+	made, err := w.finish(filelist.ListHead{Schema: 1, Tool: tool, Root: s.form.root, Source: s.o.Source, Taken: s.info.Taken, Created: s.o.Now().UTC(), Skipped: counts.Skipped()})
+	return made, counts, err
+}
+
+// listWriter writes rows that come from many goroutines.
+type listWriter struct {
+	mu   sync.Mutex
+	out  *filelist.Writer
+	made Made
+}
+
+func newListWriter(out io.Writer) *listWriter {
+	return &listWriter{out: filelist.NewWriter(out, filelist.Options{})}
+}
+
+func (w *listWriter) add(rows []lake.Verdict) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, v := range rows {
+		if err := w.out.Append(v); err != nil {
+			return err
+		}
+		if v.Directory {
+			w.made.Directories++
+		} else {
+			w.made.Bytes += max(v.Size, 0)
+		}
+	}
+	return nil
+}
+
+func (w *listWriter) finish(h filelist.ListHead) (Made, error) {
+	head, err := json.Marshal(h)
+	if err != nil {
+		return Made{}, &lake.Error{Op: "write list", Kind: lake.Internal, Err: err}
+	}
+	if _, err := w.out.Close(map[string]string{filelist.ListKey: string(head)}); err != nil {
+		return Made{}, err
+	}
+	w.made.Rows, w.made.Taken = w.out.Rows(), h.Taken
+	return w.made, nil
+}
