@@ -2,6 +2,8 @@ package guard
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake/filelist"
@@ -46,7 +48,11 @@ func timeChecks() []check {
 func retainBelow(h *filelist.Head, _ Options) (filelist.Outcome, string) {
 	e := &h.Evidence
 	if e.Retain < e.RetainTable {
-		return filelist.Refused, fmt.Sprintf("asked to keep %s of history, the table's own retention is %s", span(e.Retain), span(e.RetainTable))
+		given, least := hours(e.Retain), hours(e.RetainTable)
+		if given == least {
+			given, least = e.Retain.String(), e.RetainTable.String()
+		}
+		return filelist.Refused, fmt.Sprintf("%s given, %s minimum by the table's own retention", given, least)
 	}
 	return filelist.Passed, fmt.Sprintf("%s of history are kept, the table's own retention is %s", span(e.Retain), span(e.RetainTable))
 }
@@ -85,4 +91,9 @@ func inventoryAge(h *filelist.Head, o Options) (filelist.Outcome, string) {
 }
 
 // span prints a duration to the second.
+// hours tells a retention in the unit of tables' properties, to a hundredth.
+func hours(d time.Duration) string {
+	return strconv.FormatFloat(math.Round(d.Hours()*100)/100, 'f', -1, 64) + " hours"
+}
+
 func span(d time.Duration) string { return d.Round(time.Second).String() }

@@ -64,11 +64,18 @@ func (p *Printer) Info(i table.Info) error {
 		[2]string{"features", orNone(strings.Join(i.Features, ", "))},
 		[2]string{"partitions", orNone(Printable(strings.Join(i.PartitionColumns, ", ")))},
 		[2]string{"retention", i.Retention + " (" + i.RetentionSource + ")"},
-		[2]string{"active", Plural(i.ActiveFiles, "file") + ", " + Bytes(i.ActiveBytes)})
+		[2]string{"active", active(i)})
 	for _, k := range slices.Sorted(maps.Keys(i.Properties)) {
 		facts = append(facts, [2]string{"property", Printable(k + " = " + i.Properties[k])})
 	}
 	return p.Document("table", i, facts)
+}
+
+func active(i table.Info) string {
+	if i.ActiveFiles < 0 {
+		return "unknown"
+	}
+	return Plural(i.ActiveFiles, "file") + ", " + Bytes(i.ActiveBytes)
 }
 
 func joinMap(m map[string]string) string {

@@ -25,6 +25,8 @@ type RunSummary struct {
 	Gone        int64
 	Spared      int64
 	Quarantined int64
+	Restored    int64
+	Purged      int64
 	Failed      int64
 	Skipped     int64
 	Directories int64
@@ -48,6 +50,8 @@ type runRow struct {
 	Gone        int64   `json:"gone"`
 	Spared      int64   `json:"spared"`
 	Quarantined int64   `json:"quarantined"`
+	Restored    int64   `json:"restored,omitempty"`
+	Purged      int64   `json:"purged,omitempty"`
 	Failed      int64   `json:"failed"`
 	Skipped     int64   `json:"skipped"`
 	Directories int64   `json:"directories"`
@@ -159,7 +163,7 @@ func (r *Run) Outcome(o Outcome) {
 // End prints the summary. Errors: the first of the writer.
 func (r *Run) End(sum RunSummary) error {
 	row := runRow{MessageType: "summary", Schema: Schema, Table: sum.Table, PlanID: sum.PlanID, Deleted: sum.Deleted, Gone: sum.Gone,
-		Spared: sum.Spared, Quarantined: sum.Quarantined, Failed: sum.Failed, Skipped: sum.Skipped, Directories: sum.Directories,
+		Spared: sum.Spared, Quarantined: sum.Quarantined, Restored: sum.Restored, Purged: sum.Purged, Failed: sum.Failed, Skipped: sum.Skipped, Directories: sum.Directories,
 		Bytes: sum.Bytes, Versioned: sum.Versioned, HeldUntil: stamp(sum.HeldUntil), Limit: sum.Limit, Journal: sum.Journal,
 		Seconds: sum.Seconds, Complete: sum.Complete}
 	err := r.s.end(row, func() error { return r.p.runFoot(sum) }, false)
@@ -170,10 +174,7 @@ func (r *Run) End(sum RunSummary) error {
 }
 
 func (p *Printer) runFoot(sum RunSummary) error {
-	did := sum.Deleted
-	if sum.Quarantined > 0 {
-		did = sum.Quarantined
-	}
+	did := sum.Deleted + sum.Quarantined + sum.Restored + sum.Purged
 	var lines [][2]string
 	rest := ""
 	for _, c := range []struct {

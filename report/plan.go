@@ -13,10 +13,11 @@ import (
 
 // Plan is what is printed of a plan.
 type Plan struct {
-	Head   filelist.Head
-	Rows   iter.Seq2[lake.Verdict, error] // ranged over once
-	Banner string                         // the first and last line of the text; "DRY RUN: nothing was deleted"
-	Next   []string                       // commands that go on from here
+	Head  filelist.Head
+	Rows  iter.Seq2[lake.Verdict, error] // ranged over once
+	First string                         // the first line of the text: "DRY RUN: nothing was deleted"
+	Last  string                         // its last line
+	Next  []string                       // commands that go on from here
 }
 
 // Refused reports whether a guard refused.
@@ -170,8 +171,8 @@ func (p *Printer) planHead(plan Plan) error {
 		}
 		lines = append(lines, [2]string{"inventory", source})
 	}
-	if plan.Banner != "" {
-		if err := p.printf("%s\n", plan.Banner); err != nil {
+	if plan.First != "" {
+		if err := p.printf("%s\n", plan.First); err != nil {
 			return err
 		}
 	}
@@ -225,10 +226,10 @@ func (p *Printer) planFoot(plan Plan, s *stream, age ages) error {
 	if err := p.facts(lines); err != nil {
 		return err
 	}
-	if plan.Banner == "" {
+	if plan.Last == "" {
 		return nil
 	}
-	return p.printf("%s\n", plan.Banner)
+	return p.printf("%s\n", plan.Last)
 }
 
 // guardLines counts the guards that passed and spells out the others.

@@ -53,7 +53,9 @@ func (e *Engine) open(ctx context.Context, table string) (*place, error) {
 			p.aliases = append(p.aliases, alias)
 		}
 	}
-	if p.reader, err = e.Stores.OpenReader(ctx, root); err != nil {
+	if p.reader, err = e.Stores.OpenReader(ctx, root); errors.Is(err, fs.ErrNotExist) {
+		return nil, notTable(p, "there is no such folder")
+	} else if err != nil {
 		return nil, err
 	}
 	p.now = e.Now()

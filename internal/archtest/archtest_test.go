@@ -75,7 +75,8 @@ func TestPlantedImportsAreFound(t *testing.T) {
 		{"a cloud SDK", "listing", "github.com/aws/aws-sdk-go-v2/service/s3", "only store/s3"},
 		{"cobra", "report", "github.com/spf13/cobra", "only internal/cli"},
 		{"a test library", "lake/keyset", "pgregory.net/rapid", "only tests"},
-		{"testing", "reap", "testing", "only"},
+		{"testing", "reap", "testing", "only tests"},
+		{"what tests share", "reap", module + "/store/storetest", "only tests"},
 	} {
 		got := Imports([]Package{{ImportPath: module + "/" + c.from, Imports: []string{c.imports}}})
 		if len(got) != 1 || !strings.Contains(got[0], c.want) {
@@ -97,6 +98,7 @@ func TestArrowsOfThePictureAreAllowed(t *testing.T) {
 		{"lock/dynamodb", "github.com/aws/aws-sdk-go-v2/service/dynamodb"},
 		{"lake/filelist", module + "/lake/keyset"},
 		{"lake", "strings"},
+		{"store/s3/s3test", module + "/store/mem"},
 	} {
 		if got := Imports([]Package{{ImportPath: module + "/" + c.from, Imports: []string{c.imports}}}); len(got) != 0 {
 			t.Errorf("%s imports %s: %q", c.from, c.imports, got)
@@ -130,6 +132,8 @@ func TestSoundSourcesAreAllowed(t *testing.T) {
 	for _, c := range []struct{ name, pkg, body string }{
 		{"exit in cmd", "cmd/lakesweep", `import "os"` + "\nfunc main() { os.Exit(1) }"},
 		{"deleter in reap", "reap", `import "` + module + `/store"` + "\nfunc f(store.Deleter) {}"},
+		{"exit in a test program", "test/interop/predicate", `import "os"` + "\nfunc main() { os.Exit(1) }"},
+		{"a pool", "sweep", `import "sync"` + "\nvar pool = sync.Pool{}"},
 		{"a sentinel", "sweep", `import "errors"` + "\nvar ErrGone = errors.New(`gone`)"},
 		{"a table that is read", "sweep", "var m = map[string]int{`a`: 1}\nfunc f() int { return m[`a`] }"},
 		{"a local of the same name", "sweep", "var n = 0\nfunc f() { n := n; n++ }"},

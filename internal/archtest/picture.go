@@ -31,25 +31,21 @@ func rooms() []string {
 // outsiders maps what only some folders may import to those folders.
 func outsiders() map[string][]string {
 	return map[string][]string{
-		"github.com/aws/":                       {"store/s3", "lock/dynamodb"},
-		"cloud.google.com/go":                   {"store/gcs"},
-		"google.golang.org/api":                 {"store/gcs"},
-		"google.golang.org/grpc":                {"store/gcs"},
-		"github.com/googleapis/":                {"store/gcs"},
-		"github.com/Azure/":                     {"store/azure"},
-		"github.com/colinmarc/hdfs":             {"store/hdfs"},
-		"github.com/jcmturner/":                 {"store/hdfs"},
-		"github.com/go-zookeeper/":              {"lock/zookeeper"},
-		"github.com/spf13/":                     {"internal/cli"},
-		"golang.org/x/term":                     {"internal/cli"},
-		"github.com/rogpeppe/go-internal":       nil, // tests only
-		"github.com/google/go-cmp":              nil,
-		"pgregory.net/rapid":                    nil,
-		"testing":                               {"store/storetest", "table/tabletest", "table/hudi/internal/fixture"},
-		module + "/store/storetest":             nil,
-		module + "/table/tabletest":             nil,
-		module + "/table/hudi/internal/fixture": nil,
-		module + "/internal/archtest":           nil,
+		"github.com/aws/":                 {"store/s3", "lock/dynamodb"},
+		"cloud.google.com/go":             {"store/gcs"},
+		"google.golang.org/api":           {"store/gcs"},
+		"google.golang.org/grpc":          {"store/gcs"},
+		"github.com/googleapis/":          {"store/gcs"},
+		"github.com/Azure/":               {"store/azure"},
+		"github.com/colinmarc/hdfs":       {"store/hdfs"},
+		"github.com/jcmturner/":           {"store/hdfs"},
+		"github.com/go-zookeeper/":        {"lock/zookeeper"},
+		"github.com/spf13/":               {"internal/cli"},
+		"golang.org/x/term":               {"internal/cli"},
+		"github.com/rogpeppe/go-internal": nil, // tests only
+		"github.com/google/go-cmp":        nil,
+		"pgregory.net/rapid":              nil,
+		"testing":                         nil,
 	}
 }
 
@@ -72,23 +68,27 @@ func Imports(packages []Package) []string {
 
 // arrow says what is wrong with an import, "" if nothing is.
 func arrow(from, imp string) string {
+	to, ours := strings.CutPrefix(imp, module+"/")
+	switch {
+	case forTests(from):
+		return "" // it is linked into tests alone
+	case ours && forTests(to):
+		return "only tests may"
+	}
 	for prefix, folders := range outsiders() {
 		if (imp == prefix || strings.HasPrefix(imp, strings.TrimSuffix(prefix, "/")+"/")) &&
-			!slices.ContainsFunc(folders, func(f string) bool { return within(from, f) }) && !within(from, "internal/archtest") {
+			!slices.ContainsFunc(folders, func(f string) bool { return within(from, f) }) {
 			if folders == nil {
 				return "only tests may"
 			}
 			return "only " + strings.Join(folders, ", ") + " may"
 		}
 	}
-	to, ours := strings.CutPrefix(imp, module+"/")
 	if !ours {
 		return ""
 	}
 	fromRank, toRank := rank(from), rank(to)
 	switch {
-	case within(from, "internal/archtest"):
-		return ""
 	case fromRank < 0:
 		return from + " is no room of the picture"
 	case toRank < 0:
@@ -112,6 +112,12 @@ func inside(from, to string) string {
 		return "a room doesn't know what stands in it"
 	}
 	return "neighbours in a room don't know each other"
+}
+
+// forTests reports packages that are made for tests, such as store/storetest:
+// their names end in "test", or they are fixtures.
+func forTests(pkg string) bool {
+	return strings.HasSuffix(pkg, "test") && pkg != "test" || strings.HasSuffix(pkg, "/internal/fixture")
 }
 
 // room returns the room of a package, "" if it has none.

@@ -72,14 +72,15 @@ func (s *sources) declaration(d ast.Decl) {
 	}
 }
 
-// mutableType reports sync.Mutex, sync.Pool, atomic.Int64 and the like.
+// mutableType reports sync.Mutex, atomic.Int64 and the like. A sync.Pool holds
+// nothing that a caller could tell from a new one.
 func mutableType(t ast.Expr) bool {
 	sel, ok := t.(*ast.SelectorExpr)
 	if !ok {
 		return false
 	}
 	pkg, ok := sel.X.(*ast.Ident)
-	return ok && (pkg.Name == "sync" || pkg.Name == "atomic")
+	return ok && (pkg.Name == "sync" && sel.Sel.Name != "Pool" || pkg.Name == "atomic")
 }
 
 func (s *sources) node(n ast.Node) bool {
@@ -120,7 +121,7 @@ func (s *sources) selector(n *ast.SelectorExpr) {
 		return
 	}
 	switch name := x.Name + "." + n.Sel.Name; {
-	case (name == "os.Exit" || strings.HasPrefix(name, "log.Fatal") || name == "syscall.Exit") && !within(s.pkg, "cmd") && !within(s.pkg, "examples"):
+	case (name == "os.Exit" || strings.HasPrefix(name, "log.Fatal") || name == "syscall.Exit") && rank(s.pkg) > 0:
 		s.report(n, "%s: return an error, only cmd ends the process", name)
 	case name == "store.Deleter" && !within(s.pkg, "store") && !within(s.pkg, "reap"):
 		s.report(n, "store.Deleter belongs to store and reap")

@@ -111,10 +111,10 @@ func (a *app) vacuum(ctx context.Context, e engine, req sweep.PlanRequest, af ap
 	view := report.Plan{Head: p.Head(), Rows: p.Rows()}
 	switch {
 	case view.Refused():
-		view.Banner = "NOTHING DELETED: a guard refused"
+		view.First, view.Last = nothing, nothing
 		return a.show(view, false)
 	case a.flags.output == report.Text:
-		view.Banner = "TO BE DELETED:"
+		view.First = "TO BE DELETED:"
 		if err := a.show(view, false); err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (a *app) execute(ctx context.Context, table, verb string, do func(emit func
 	}
 	a.progress.flushed()
 	printErr := begin().End(report.RunSummary{Table: table, PlanID: result.PlanID, Verb: verb, Deleted: result.Deleted, Gone: result.Gone,
-		Spared: result.Spared, Quarantined: result.Quarantined, Failed: result.Failed, Skipped: result.Skipped,
+		Spared: result.Spared, Quarantined: result.Quarantined, Restored: result.Restored, Purged: result.Purged, Failed: result.Failed, Skipped: result.Skipped,
 		Directories: result.Directories, Bytes: result.Bytes, Versioned: result.Versioned, HeldUntil: result.HeldUntil,
 		Limit: result.Limit, Journal: result.Journal, Seconds: result.Seconds, Complete: result.Complete})
 	switch {

@@ -33,6 +33,8 @@ type engine interface {
 type planner interface {
 	// Plan plans one table; out is the file to write the plan to, "" for one that goes with its Close.
 	Plan(ctx context.Context, req sweep.PlanRequest, out string) (*plan.Plan, error)
+	// PlanMany plans tables that share one inventory, which is read once.
+	PlanMany(ctx context.Context, reqs []sweep.PlanRequest, outs []string) ([]*plan.Plan, error)
 }
 
 type cleaner interface {

@@ -105,6 +105,17 @@ func (f *fakeEngine) Plan(ctx context.Context, req sweep.PlanRequest, out string
 	return plan.CreateTemp(ctx, "", h, seq)
 }
 
+func (f *fakeEngine) PlanMany(ctx context.Context, reqs []sweep.PlanRequest, outs []string) (plans []*plan.Plan, err error) {
+	for i, req := range reqs {
+		p, err := f.Plan(ctx, req, outs[i])
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, p)
+	}
+	return plans, nil
+}
+
 func (f *fakeEngine) Apply(_ context.Context, p *plan.Plan, req sweep.ApplyRequest, emit func(sweep.Outcome)) (sweep.Result, error) {
 	if err := f.anyErr("apply", p.Head().Table); err != nil {
 		return sweep.Result{}, err
@@ -145,12 +156,12 @@ func (f *fakeEngine) Restore(_ context.Context, req sweep.UndoRequest, emit func
 	for _, p := range req.Paths {
 		emit(sweep.Outcome{Key: lake.Key(p), Reason: lake.Orphan, Outcome: "restored"})
 	}
-	return sweep.Result{Journal: req.Journal, Result: table.Result{Deleted: int64(len(req.Paths)), Complete: true}}, nil
+	return sweep.Result{Journal: req.Journal, Restored: int64(len(req.Paths))}, nil
 }
 
 func (f *fakeEngine) Purge(_ context.Context, req sweep.UndoRequest, emit func(sweep.Outcome)) (sweep.Result, error) {
 	emit(sweep.Outcome{Key: lake.Key("older than " + req.OlderThan.String()), Reason: lake.Orphan, Outcome: "deleted"})
-	return sweep.Result{Journal: req.Journal, Result: table.Result{Deleted: 1, Complete: true}}, nil
+	return sweep.Result{Journal: req.Journal, Purged: 1}, nil
 }
 
 func (f *fakeEngine) Explain(_ context.Context, req sweep.PlanRequest, paths []string) ([]table.Explanation, error) {

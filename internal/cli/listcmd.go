@@ -60,7 +60,6 @@ manifest, and writes it as the Parquet file that is read fastest.`,
 		Args:    exactly(1, "one SRC"),
 	}
 	f.bindInventory(cmd.Flags())
-	cmd.Flags().Var(newValue(&f.req.Inventory.Columns, "COLUMNS", parseColumns), "inventory-columns", "its columns: path=NAME,size=NAME,modified=NAME")
 	cmd.Flags().Var(newValue(&out, "FILE", verbatim), "out", "the file to write")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
 		if out == "" {

@@ -12,11 +12,16 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/report"
 	"github.com/lakesweep/lakesweep/sweep"
 )
 
-const dryRun = "DRY RUN: nothing was deleted"
+// The first and last lines of a text that tells of no delete.
+const (
+	dryRun  = "DRY RUN: nothing was deleted"
+	nothing = "NOTHING DELETED: a guard refused"
+)
 
 func (a *app) planCommand() *cobra.Command {
 	var f planFlags
@@ -61,25 +66,34 @@ type planOutput struct {
 	many     bool
 }
 
-// plan makes and prints the plan of each table. Every table is tried; the
-// last error is returned, those before it are told.
+// plan makes and prints the plan of each table. Tables that share an inventory
+// are planned in one pass, and one's error is the error of all; of others every
+// one is tried, the last error is returned, those before it are told.
 func (a *app) plan(ctx context.Context, e engine, reqs []sweep.PlanRequest, o planOutput) error {
 	taken := map[string]bool{}
+	files := make([]string, len(reqs))
+	for i, req := range reqs {
+		var err error
+		if files[i], err = planFile(o, req.Table, taken); err != nil {
+			return err
+		}
+	}
+	if len(reqs) > 1 && reqs[0].Inventory.Source != "" {
+		a.progress.begin(report.Plural(int64(len(reqs)), "table"))
+		plans, err := e.PlanMany(ctx, reqs, files)
+		for i, p := range plans {
+			err = a.another(ctx, err, errors.Join(a.planned(p, files[i], o), p.Close()))
+		}
+		return err
+	}
 	var last error
-	for _, req := range reqs {
+	for i, req := range reqs {
 		a.progress.begin(req.Table)
-		file, err := planFile(o, req.Table, taken)
+		p, err := e.Plan(ctx, req, files[i])
 		if err == nil {
-			err = a.planOne(ctx, e, req, file, o)
+			err = errors.Join(a.planned(p, files[i], o), p.Close())
 		}
-		if err == nil {
-			continue
-		}
-		if last != nil {
-			a.status = worst(a.status, exitStatus(ctx, last))
-			a.tell(last)
-		}
-		last = err
+		last = a.another(ctx, last, err)
 		if ctx.Err() != nil {
 			break
 		}
@@ -87,15 +101,22 @@ func (a *app) plan(ctx context.Context, e engine, reqs []sweep.PlanRequest, o pl
 	return last
 }
 
-// planOne plans one table, prints the plan and closes it.
-func (a *app) planOne(ctx context.Context, e engine, req sweep.PlanRequest, file string, o planOutput) (err error) {
-	p, err := e.Plan(ctx, req, file)
-	if err != nil {
-		return err
+// another returns err, after telling the error before it.
+func (a *app) another(ctx context.Context, before, err error) error {
+	if err == nil {
+		return before
 	}
-	defer func() { err = errors.Join(err, p.Close()) }()
+	if before != nil {
+		a.status = worst(a.status, exitStatus(ctx, before))
+		a.tell(before)
+	}
+	return err
+}
+
+// planned prints a plan that lies in file, if it isn't "".
+func (a *app) planned(p *plan.Plan, file string, o planOutput) error {
 	head := p.Head()
-	view := report.Plan{Head: head, Rows: p.Rows(), Banner: dryRun}
+	view := report.Plan{Head: head, Rows: p.Rows(), First: dryRun, Last: dryRun}
 	some := head.Totals.Dead+head.Totals.DeadDirectories > 0
 	switch {
 	case view.Refused() || !some:

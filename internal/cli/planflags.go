@@ -33,12 +33,17 @@ func (f *planFlags) bindRetention(fs *pflag.FlagSet) {
 	f.retainText = newValue(&f.retain, "DURATION", parseDuration)
 	fs.Var(f.retainText, "retain", "keep what was removed within this time (default: the table's property)")
 	fs.Var(newValue(&f.req.Cutoff, "TIME", parseTime), "cutoff", "the instant before which removed files die, instead of --retain")
-	fs.Var(newValues(&f.req.KeepVersions, "N", parseVersion), "keep-version", "Delta: keep all that version N needs (repeatable)")
-	fs.Var(newValues(&f.protect, "TABLE|FILE", verbatim), "protect", "keep what a shallow clone or a list of paths names (repeatable)")
+	f.bindKeep(fs)
 	fs.Var(newValue(&f.req.Hudi.Policy, "POLICY", oneOf("latest-commits", "latest-hours", "latest-versions")), "policy", "Hudi: latest-commits, latest-hours or latest-versions")
 	fs.Var(newValue(&f.req.Hudi.RetainCommits, "N", parseCount), "retain-commits", "Hudi: commits to keep")
 	fs.Var(newValue(&f.req.Hudi.RetainHours, "N", parseCount), "retain-hours", "Hudi: hours to keep")
 	fs.Var(newValue(&f.req.Hudi.RetainVersions, "N", parseCount), "retain-versions", "Hudi: file versions to keep")
+}
+
+// bindKeep binds what is kept whatever the cutoff.
+func (f *planFlags) bindKeep(fs *pflag.FlagSet) {
+	fs.Var(newValues(&f.req.KeepVersions, "N", parseVersion), "keep-version", "Delta: keep all that version N needs (repeatable)")
+	fs.Var(newValues(&f.protect, "TABLE|FILE", verbatim), "protect", "keep what a shallow clone or a list of paths names (repeatable)")
 }
 
 // bindSelection binds what narrows the candidates and where they come from.
@@ -46,7 +51,6 @@ func (f *planFlags) bindSelection(fs *pflag.FlagSet) {
 	fs.Var(newValue(&f.req.Where, "EXPR", verbatim), "where", "only partitions that match, such as \"year||month >= '202307'\"")
 	fs.Var(newValue(&f.req.Mode, "MODE", oneOf("auto", "full", "lite")), "mode", "Delta: auto, full (list the store) or lite (the log alone)")
 	fs.Var(newValue(&f.req.Inventory.Source, "SRC", verbatim), "inventory", "take the candidates from this list instead of listing the store")
-	fs.Var(newValue(&f.req.Inventory.Columns, "COLUMNS", parseColumns), "inventory-columns", "its columns: path=NAME,size=NAME,modified=NAME")
 }
 
 // bindTuning binds the rest of a plan's flags.
@@ -54,6 +58,7 @@ func (f *planFlags) bindTuning(fs *pflag.FlagSet) {
 	fs.Var(newValue(&f.req.TimeZone, "ZONE", parseZone), "time-zone", "the session's time zone for --where (default: UTC)")
 	fs.Var(newValue(&f.req.FullEvery, "DURATION", parseDuration), "full-every", "Delta: auto runs full at least so often (default: 7d)")
 	f.bindInventory(fs)
+	fs.Var(newValues(&f.req.Inventory.Journals, "JOURNAL", verbatim), "inventory-journal", "journal of an earlier run, whose objects are gone from the inventory (repeatable)")
 	fs.BoolVar(&f.req.Hudi.NoOtherWriters, "no-other-writers", false, "Hudi: nobody else writes, so no lock is needed")
 	fs.BoolVar(&f.req.Hudi.Orphans, "orphans", false, "Hudi: also delete leftovers of failed writes")
 	fs.Var(&value[string]{to: &f.blobs, parse: oneOf("off"), kind: "off", text: "off"}, "blobs", "Hudi: external blobs; this build leaves them alone")
@@ -64,6 +69,7 @@ func (f *planFlags) bindTuning(fs *pflag.FlagSet) {
 
 // bindInventory binds what explains an inventory.
 func (f *planFlags) bindInventory(fs *pflag.FlagSet) {
+	fs.Var(newValue(&f.req.Inventory.Columns, "COLUMNS", parseColumns), "inventory-columns", "columns of the inventory: path=NAME,size=NAME,modified=NAME")
 	fs.Var(newValue(&f.req.Inventory.Taken, "TIME", parseTime), "inventory-taken", "when the scan of the inventory began, where it doesn't say")
 	fs.Var(newValue(&f.req.Inventory.MaxAge, "DURATION", parseDuration), "max-inventory-age", "refuse an older inventory")
 	fs.Var(newValues(&f.maps, "FROM=TO", parseMap), "map", "names that begin with FROM are reached at TO (repeatable)")
