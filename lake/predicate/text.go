@@ -10,7 +10,6 @@ import (
 
 var (
 	tString  = typ{kind: kString}
-	tBinary  = typ{kind: kBinary}
 	tBoolean = typ{kind: kBoolean}
 	tInt     = typ{kind: kInt}
 	tDate    = typ{kind: kDate}

@@ -45,11 +45,10 @@ func (t typ) String() string {
 	return kindNames[t.kind]
 }
 
-func (t typ) integral() bool  { return t.kind >= kByte && t.kind <= kLong }
-func (t typ) floating() bool  { return t.kind == kFloat || t.kind == kDouble }
-func (t typ) numeric() bool   { return t.kind >= kByte && t.kind <= kDouble }
-func (t typ) datetime() bool  { return t.kind >= kDate }
-func (t typ) timestamp() bool { return t.kind == kTimestamp || t.kind == kTimestampNTZ }
+func (t typ) integral() bool { return t.kind >= kByte && t.kind <= kLong }
+func (t typ) floating() bool { return t.kind == kFloat || t.kind == kDouble }
+func (t typ) numeric() bool  { return t.kind >= kByte && t.kind <= kDouble }
+func (t typ) datetime() bool { return t.kind >= kDate }
 
 // typeNames holds the names that Delta's schema and SQL's CAST use.
 var typeNames = map[string]kind{
