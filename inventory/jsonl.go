@@ -9,11 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// readJSONL hands on rows that are one JSON object each. The first object names
-// the columns, but later ones may lack some of them.
+// readJSONL hands on rows that are one JSON object each. Objects may lack members.
 func readJSONL(in io.Reader, explicit map[string]string, clock times, b *batch) error {
 	dec := newJSON(in)
-	var known map[string]role
+	known := jsonColumns{explicit: explicit, roles: make(map[string]role)}
 	for n := int64(1); ; n++ {
 		object, err := jsonObject(dec)
 		if err == io.EOF {
@@ -25,28 +24,12 @@ func readJSONL(in io.Reader, explicit map[string]string, clock times, b *batch) 
 		if rowless(object) {
 			continue
 		}
-		if known == nil {
-			var names []string
-			for _, m := range object {
-				names = append(names, m.name)
-			}
-			cols, err := assign(names, explicit)
-			if err != nil {
-				return err
-			}
-			known = make(map[string]role)
-			for r, i := range cols {
-				known[names[i]] = r
-			}
-			b.latest = cols.has(roleLatest)
+		if err := known.learn(object, b); err != nil {
+			return err
 		}
 		r := raw{size: -1}
 		for _, m := range object {
-			as, ok := known[m.name]
-			if m.name == "path_base64" {
-				as, ok = rolePathBase64, true
-			}
-			if ok {
+			if as := known.roles[m.name]; as != roles {
 				r.set(as, m.value, clock)
 			}
 		}
@@ -54,6 +37,39 @@ func readJSONL(in io.Reader, explicit map[string]string, clock times, b *batch) 
 			return err
 		}
 	}
+}
+
+// jsonColumns holds the role of each member name seen so far, roles for none.
+type jsonColumns struct {
+	explicit map[string]string
+	names    []string
+	roles    map[string]role
+}
+
+// learn takes in the names of an object.
+func (c *jsonColumns) learn(object []member, b *batch) error {
+	before := len(c.names)
+	for _, m := range object {
+		if _, ok := c.roles[m.name]; !ok {
+			c.names = append(c.names, m.name)
+			c.roles[m.name] = roles
+		}
+	}
+	if len(c.names) == before {
+		return nil
+	}
+	cols, err := assign(c.names, c.explicit)
+	if err != nil {
+		return err
+	}
+	for _, name := range c.names {
+		c.roles[name] = roles
+	}
+	for r, i := range cols {
+		c.roles[c.names[i]] = r
+	}
+	b.latest = cols.has(roleLatest)
+	return nil
 }
 
 // member is one member of an object: the text of a string, number or boolean, nil for null.

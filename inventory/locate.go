@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -49,6 +50,7 @@ type spot struct {
 
 func (s *Source) findFirst(ctx context.Context, manifest lake.Root, bucket string) (spot, error) {
 	first := components(s.parts[0].name)
+	var unread error // why a folder can't be looked into
 	folder, ok := manifest.Parent()
 	for up := 0; ok && up < maxUp; up++ {
 		r, err := s.o.Stores.OpenReader(ctx, folder)
@@ -62,7 +64,8 @@ func (s *Source) findFirst(ctx context.Context, manifest lake.Root, bucket strin
 				return at, nil
 			}
 			if !isMissing(err) {
-				break // this folder can't be looked into; one further up may be no better
+				unread = errors.Join(unread, err)
+				break
 			}
 		}
 		folder, ok = folder.Parent()
@@ -78,6 +81,9 @@ func (s *Source) findFirst(ctx context.Context, manifest lake.Root, bucket strin
 				return spot{r, home, len(components(s.parts[0].name)) - len(first)}, nil
 			}
 		}
+	}
+	if unread != nil {
+		return spot{}, &lake.Error{Op: "find the inventory's files", Table: s.o.Source, Kind: lake.KindOf(unread), Err: unread, Hint: "See that the folders of the report can be read."}
 	}
 	return spot{}, &lake.Error{Op: "open inventory", Table: s.o.Source, Kind: lake.Damaged,
 		Err:  fmt.Errorf("the file %s of the manifest is neither beside it nor at %s", s.parts[0].name, home),

@@ -19,6 +19,7 @@ type Map struct{ From, To string }
 // Resolver says which rows lie below which of some roots. Safe for concurrent use.
 type Resolver struct {
 	roots   []lake.Root
+	squeeze []bool              // of each root: empty components mean nothing there
 	byStore map[string]*rootSet // by class and authority, as storeKey spells it
 	maps    []mapping           // the longest From first
 	counts  [resolved]atomic.Int64
@@ -59,6 +60,7 @@ type mapping struct {
 func NewResolver(roots []lake.Root, maps []Map) (*Resolver, error) {
 	r := &Resolver{roots: roots, byStore: make(map[string]*rootSet), seen: make([]atomic.Int64, len(roots))}
 	for i, root := range roots {
+		r.squeeze = append(r.squeeze, isFileSystem(root.Class()))
 		for _, key := range storeKeys(root.Class(), root.Authority) {
 			set := r.byStore[key]
 			if set == nil {
@@ -317,7 +319,7 @@ func (r *Resolver) below(row *Row, set *rootSet, path string, out [][]store.Info
 // put adds the row to the objects of a root, unless its name is one that no
 // listing of the root would show, or lies in the root's own log.
 func (r *Resolver) put(row *Row, i int, name string, out [][]store.Info) {
-	if isFileSystem(r.roots[i].Class()) {
+	if r.squeeze[i] {
 		name = squeeze(name)
 	}
 	switch {
