@@ -220,6 +220,7 @@ type guardian struct {
 	protects  map[lake.Key]int
 	err       error
 	errAt     int // the refresh that fails
+	refreshed func()
 	inRefresh sync.Mutex
 }
 
@@ -227,6 +228,9 @@ func (g *guardian) Refresh(context.Context) error {
 	g.inRefresh.Lock()
 	defer g.inRefresh.Unlock()
 	g.refreshes++
+	if g.refreshed != nil {
+		g.refreshed()
+	}
 	if g.err != nil && g.refreshes >= g.errAt {
 		return g.err
 	}
@@ -246,6 +250,7 @@ type recorder struct {
 	confirmed map[lake.Key]bool
 	result    table.Result
 	n         int
+	confirms  func(int)
 }
 
 func (r *recorder) write(what string) error {
@@ -264,6 +269,9 @@ func (r *recorder) Begin(_ context.Context, i table.Intent) error {
 func (r *recorder) Confirm(_ context.Context, keys []lake.Key) error {
 	if r.state != "begun" || len(keys) == 0 {
 		r.w.t.Errorf("confirm %q when %s", keys, r.state)
+	}
+	if r.confirms != nil {
+		r.confirms(len(keys))
 	}
 	for _, k := range keys {
 		if r.w.exists(lake.Verdict{Key: k}) {
