@@ -2,6 +2,7 @@ package antijoin
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"sync"
 	"sync/atomic"
@@ -49,7 +50,7 @@ type Options struct {
 	CaseFolds bool          // compare folded forms too (store.Traits.CaseFolds)
 	Grain     time.Duration // resolution of Modified; an object may be younger by so much
 	NotAfter  time.Time     // objects modified after it can't die either, if not zero: the start of an inventory's scan
-	Memory    int64         // bytes for sorting dead rows, 0: the Sorter's default
+	Memory    int64         // bytes for sorting dead rows and, where the protected set lies on disk, for a part of it; 0: 64 MiB
 	TempDir   string        // "": the system's
 
 	Observe lake.Observer // stage "join"
@@ -63,6 +64,7 @@ type Join struct {
 	dirs    directories
 	done    atomic.Int64
 	rows    *filelist.Sorter
+	spill   *spill // of candidates, where the protected set lies on disk
 
 	mu    sync.Mutex
 	tally tally
@@ -71,7 +73,12 @@ type Join struct {
 
 // New returns a Join. It must be closed, which removes its temporary files.
 func New(o Options) *Join {
-	return &Join{o: o, rows: filelist.NewSorter(o.TempDir, o.Memory), tally: newTally()}
+	j := &Join{o: o, rows: filelist.NewSorter(o.TempDir, o.Memory), tally: newTally()}
+	if o.Protected.Spilled() && !o.CaseFolds {
+		// A folded name may lie in another shard, so there each is looked up by itself.
+		j.spill = newSpill(o.Protected, o.TempDir, o.Memory)
+	}
+	return j
 }
 
 // Batch judges objects that a listing or an inventory shows, with full names
@@ -80,13 +87,11 @@ func New(o Options) *Join {
 // Errors: those of Stat but fs.ErrNotExist, and of the temporary files. After
 // an error there is no result.
 func (j *Join) Batch(ctx context.Context, objects []store.Info) error {
-	t := newTally()
 	err := ctx.Err()
-	for i := 0; err == nil && i < len(objects); i++ {
-		err = j.judge(ctx, objects[i], &t)
-	}
-	if err == nil {
-		err = j.keep(&t)
+	if err == nil && j.spill != nil {
+		err = j.spill.add(objects)
+	} else if err == nil {
+		err = j.judgeAll(ctx, objects)
 	}
 	if err != nil {
 		j.mu.Lock()
@@ -98,6 +103,17 @@ func (j *Join) Batch(ctx context.Context, objects []store.Info) error {
 	}
 	j.o.Observe.Emit(lake.Event{Stage: "join", Done: j.done.Add(int64(len(objects)))})
 	return nil
+}
+
+// judgeAll judges objects, all or none.
+func (j *Join) judgeAll(ctx context.Context, objects []store.Info) error {
+	t := newTally()
+	for i := range objects {
+		if err := j.judge(ctx, objects[i], &t); err != nil {
+			return err
+		}
+	}
+	return j.keep(&t)
 }
 
 // keep adds what was judged to the whole.
@@ -136,6 +152,11 @@ func (j *Join) Finish(ctx context.Context) (*Result, error) {
 	if err := j.failed(); err != nil {
 		return nil, err
 	}
+	if j.spill != nil {
+		if err := j.spill.each(ctx, j.judgeAll); err != nil {
+			return nil, err
+		}
+	}
 	t := newTally()
 	if err := j.emptyDirectories(ctx, &t); err != nil {
 		return nil, err
@@ -145,6 +166,9 @@ func (j *Join) Finish(ctx context.Context) (*Result, error) {
 	}
 	r := &Result{Foreign: j.foreign.sorted(), rows: j.rows, foreign: &j.foreign}
 	if err := j.settle(); err != nil {
+		return nil, err
+	}
+	if err := j.o.Protected.Err(); err != nil {
 		return nil, err
 	}
 	r.Totals = j.tally.totals()
@@ -215,4 +239,9 @@ func (r *Result) Dead() iter.Seq2[lake.Verdict, error] {
 }
 
 // Close removes the temporary files; the Result can't be used any more.
-func (j *Join) Close() error { return j.rows.Close() }
+func (j *Join) Close() error {
+	if j.spill == nil {
+		return j.rows.Close()
+	}
+	return errors.Join(j.rows.Close(), j.spill.close())
+}

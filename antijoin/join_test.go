@@ -303,48 +303,79 @@ next:
 }
 
 func TestJoinEqualsTheModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		part := rapid.SampledFrom([]string{"a", "b", "p=1", "p=10", "_tmp", "_delta_log", ".hoodie", "metadata", "v1.metadata.json", "f\xff", "é", "x.parquet"})
-		names := rapid.SliceOfDistinct(rapid.Map(rapid.SliceOfN(part, 1, 4), func(p []string) string { return strings.Join(p, "/") }), rapid.ID).Draw(t, "names")
-		var objects []store.Info
-		protected, keys := map[string]bool{}, []lake.Key{}
-		for _, name := range names {
-			objects = append(objects, store.Info{Name: name, Size: 1, Modified: cutoff.Add(time.Duration(rapid.IntRange(-2, 1).Draw(t, "age"))),
-				Kind: rapid.SampledFrom([]store.EntryKind{store.File, store.File, store.File, store.Symlink}).Draw(t, "kind")})
-			if rapid.IntRange(0, 2).Draw(t, "protected") == 0 {
-				protected[name] = true
-				keys = append(keys, lake.Key(name))
-			}
-		}
-		match := func(k lake.Key) antijoin.Match { return antijoin.Match(len(k) % 3) }
-		want := model(objects, protected, match)
+	rapid.Check(t, func(t *rapid.T) { checkModel(t, protect) })
+}
 
-		j := antijoin.New(antijoin.Options{Protected: protect(keys...), Cutoff: cutoff, Hidden: hidden, Reason: orphan, Match: match})
-		defer j.Close()
-		var batches sync.WaitGroup
-		for batch := range slices.Chunk(objects, rapid.IntRange(1, 5).Draw(t, "batch")) {
-			batches.Go(func() {
-				if err := j.Batch(context.Background(), batch); err != nil {
-					panic(err)
-				}
-			})
+// A protected set that doesn't fit into memory gives the same answer.
+func TestSpilledJoinEqualsTheModel(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		checkModel(t, func(keys ...lake.Key) *keyset.Set { return spilled(t, dir, keys) })
+	})
+}
+
+// spilled returns a set that lies on disk: it holds many more keys.
+func spilled(t rapid.TB, dir string, keys []lake.Key) *keyset.Set {
+	b := keyset.NewBounded(dir, 1)
+	for _, k := range keys {
+		b.AddExpected(k)
+	}
+	for i := range 20_000 {
+		b.Add(lake.Key(fmt.Sprintf("other/%d", i)))
+	}
+	set, err := b.Finish()
+	if err != nil || !set.Spilled() {
+		t.Fatalf("%v, spilled %v", err, set.Spilled())
+	}
+	return set
+}
+
+func checkModel(t *rapid.T, protect func(...lake.Key) *keyset.Set) {
+	part := rapid.SampledFrom([]string{"a", "b", "p=1", "p=10", "_tmp", "_delta_log", ".hoodie", "metadata", "v1.metadata.json", "f\xff", "é", "x.parquet"})
+	names := rapid.SliceOfDistinct(rapid.Map(rapid.SliceOfN(part, 1, 4), func(p []string) string { return strings.Join(p, "/") }), rapid.ID).Draw(t, "names")
+	var objects []store.Info
+	protected, keys := map[string]bool{}, []lake.Key{}
+	for _, name := range names {
+		objects = append(objects, store.Info{Name: name, Size: 1, Modified: cutoff.Add(time.Duration(rapid.IntRange(-2, 1).Draw(t, "age"))),
+			Kind: rapid.SampledFrom([]store.EntryKind{store.File, store.File, store.File, store.Symlink}).Draw(t, "kind")})
+		if rapid.IntRange(0, 2).Draw(t, "protected") == 0 {
+			protected[name] = true
+			keys = append(keys, lake.Key(name))
 		}
-		batches.Wait()
-		res, err := j.Finish(context.Background())
+	}
+	match := func(k lake.Key) antijoin.Match { return antijoin.Match(len(k) % 3) }
+	want := model(objects, protected, match)
+
+	set := protect(keys...)
+	defer set.Close()
+	j := antijoin.New(antijoin.Options{Protected: set, Memory: rapid.Int64Range(1, 1<<20).Draw(t, "memory"), Cutoff: cutoff, Hidden: hidden, Reason: orphan, Match: match})
+	defer j.Close()
+	var batches sync.WaitGroup
+	for batch := range slices.Chunk(objects, rapid.IntRange(1, 5).Draw(t, "batch")) {
+		batches.Go(func() {
+			if err := j.Batch(context.Background(), batch); err != nil {
+				panic(err)
+			}
+		})
+	}
+	batches.Wait()
+	res, err := j.Finish(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for v, err := range res.Dead() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []string
-		for v, err := range res.Dead() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, string(v.Key))
-		}
-		if !slices.Equal(got, want) || res.Totals.Dead != int64(len(want)) {
-			t.Fatalf("dead %q (%d), want %q; protected %q", got, res.Totals.Dead, want, slices.Sorted(maps.Keys(protected)))
-		}
-	})
+		got = append(got, string(v.Key))
+	}
+	if !slices.Equal(got, want) || res.Totals.Dead != int64(len(want)) {
+		t.Fatalf("dead %q (%d), want %q; protected %q", got, res.Totals.Dead, want, slices.Sorted(maps.Keys(protected)))
+	}
+	if all, marked := set.Expected(); all != int64(len(keys)) || marked != all {
+		t.Fatalf("%d of %d live files seen", marked, all)
+	}
 }
 
 func BenchmarkJoin(b *testing.B) {

@@ -24,8 +24,9 @@ const shardCount = 256
 //
 // Memory: 9 to 12 bytes a key.
 type Builder struct {
-	seed   uint64
-	shards [shardCount]shard
+	seed    uint64
+	shards  [shardCount]shard
+	bounded *bounded // nil for one that keeps all in memory
 }
 
 type shard struct {
@@ -59,7 +60,7 @@ func (b *Builder) add(k lake.Key, mark uint32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.n >= len(s.slots)*7/8 {
-		s.grow()
+		b.room(int(fp >> 56))
 	}
 	if i, ok := find(s.slots, fp); ok {
 		s.marks[i/16] |= mark << (i % 16 * 2)
@@ -72,8 +73,11 @@ func (b *Builder) add(k lake.Key, mark uint32) bool {
 	}
 }
 
+// grown is the number of slots that a full shard grows to.
+func (s *shard) grown() int { return max(64, len(s.slots)*5/4) }
+
 func (s *shard) grow() {
-	size := max(64, len(s.slots)*5/4)
+	size := s.grown()
 	slots, marks := make([]uint64, size), make([]uint32, (size+15)/16)
 	for i, fp := range s.slots {
 		if fp != 0 {
@@ -101,7 +105,8 @@ func find(slots []uint64, fp uint64) (int, bool) {
 	}
 }
 
-// Done returns the finished set. The Builder must not be used any more.
+// Done returns the finished set of a Builder that New made. The Builder must
+// not be used any more.
 func (b *Builder) Done() *Set {
 	s := &Set{seed: b.seed}
 	for i := range b.shards {
@@ -115,6 +120,7 @@ func (b *Builder) Done() *Set {
 type Set struct {
 	seed   uint64
 	n      int64
+	disk   *disk // nil for a set in memory
 	shards [shardCount]struct {
 		slots []uint64
 		marks []uint32
@@ -127,11 +133,7 @@ func (s *Set) Len() int64 { return s.n }
 // Has reports whether k was added. It may be true for a few keys that weren't.
 func (s *Set) Has(k lake.Key) bool {
 	fp := fingerprint(k, s.seed)
-	slots := s.shards[fp>>56].slots
-	if len(slots) == 0 {
-		return false
-	}
-	_, ok := find(slots, fp)
+	_, _, ok := s.index(fp, true)
 	return ok
 }
 
@@ -139,24 +141,31 @@ func (s *Set) Has(k lake.Key) bool {
 func (s *Set) Mark(k lake.Key) bool {
 	fp := fingerprint(k, s.seed)
 	sh := &s.shards[fp>>56]
-	if len(sh.slots) == 0 {
-		return false
-	}
-	i, ok := find(sh.slots, fp)
-	if bit := uint32(seen) << (i % 16 * 2); ok && atomic.LoadUint32(&sh.marks[i/16])&bit == 0 {
+	i, known, ok := s.index(fp, true)
+	if bit := uint32(seen) << (i % 16 * 2); known && ok && atomic.LoadUint32(&sh.marks[i/16])&bit == 0 {
 		atomic.OrUint32(&sh.marks[i/16], bit)
 	}
 	return ok
+}
+
+// index returns the slot of fp. Where it can't be looked up, known is false and ok is orElse.
+func (s *Set) index(fp uint64, orElse bool) (i int, known, ok bool) {
+	if s.disk != nil {
+		return s.disk.look(fp, orElse)
+	}
+	slots := s.shards[fp>>56].slots
+	if len(slots) == 0 {
+		return 0, true, false
+	}
+	i, ok = find(slots, fp)
+	return i, true, ok
 }
 
 // Seen reports whether Mark saw k.
 func (s *Set) Seen(k lake.Key) bool {
 	fp := fingerprint(k, s.seed)
 	sh := &s.shards[fp>>56]
-	if len(sh.slots) == 0 {
-		return false
-	}
-	i, ok := find(sh.slots, fp)
+	i, _, ok := s.index(fp, false)
 	return ok && atomic.LoadUint32(&sh.marks[i/16])>>(i%16*2)&seen != 0
 }
 
@@ -181,9 +190,6 @@ func fingerprint(k lake.Key, seed uint64) uint64 {
 func (s *Set) Expects(k lake.Key) bool {
 	fp := fingerprint(k, s.seed)
 	sh := &s.shards[fp>>56]
-	if len(sh.slots) == 0 {
-		return false
-	}
-	i, ok := find(sh.slots, fp)
+	i, _, ok := s.index(fp, false)
 	return ok && atomic.LoadUint32(&sh.marks[i/16])>>(i%16*2)&expected != 0
 }
