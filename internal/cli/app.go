@@ -36,6 +36,7 @@ type globals struct {
 	settings  string
 	timeout   time.Duration
 	tuning    sweep.Tuning
+	stores    storeFlags
 }
 
 const rootLong = `lakesweep gives back the storage that lake tables no longer need. It reads a
@@ -79,7 +80,7 @@ func (a *app) root() *cobra.Command {
 	add("clean", a.planCommand(), a.applyCommand(), a.vacuumCommand("vacuum"), a.vacuumCommand("clean"), a.sqlCommand(),
 		a.restoreCommand(), a.purgeCommand())
 	add("look", a.explainCommand(), a.verifyCommand(), a.usageCommand(), a.inspectCommand(), a.doctorCommand())
-	add("more", a.inventoryCommand(), a.benchCommand(), a.versionCommand(), a.completionCommand(), a.manCommand())
+	add("more", a.inventoryCommand(), a.benchCommand(), a.versionCommand(), a.completionCommand(), a.manCommand(), storesTopic())
 	root.SetHelpCommandGroupID("more")
 	return root
 }
@@ -99,6 +100,7 @@ func (a *app) bindGlobals(root *cobra.Command) {
 	fs.Var(newValue(&g.tuning.Workers, "N", parseCount), "workers", "requests at a time (default: as many as help)")
 	fs.Var(newValue(&g.tuning.ListRate, "N", parseRate), "list-rate", "list requests a second, at most")
 	fs.Var(newValue(&g.tuning.DeleteRate, "N", parseRate), "delete-rate", "objects deleted a second, at most")
+	g.stores.bind(fs)
 	fs.Var(newValue(&g.tuning.Memory, "SIZE", parseSize), "memory", "memory for sets of paths; more goes to temporary files")
 }
 
@@ -114,8 +116,12 @@ func (a *app) run(body func(ctx context.Context, e engine, args []string) error)
 			ctx, a.cancel = context.WithTimeout(ctx, a.flags.timeout)
 		}
 		a.startTalk()
-		return body(ctx, a.engine(session{now: a.Now, observe: a.progress.observe, log: a.log, stateDir: a.stateDir(),
-			tool: "lakesweep " + version(), tuning: a.flags.tuning}), args)
+		e, err := a.engine(session{now: a.Now, observe: a.progress.observe, log: a.log, stateDir: a.stateDir(),
+			tool: "lakesweep " + version(), tuning: a.flags.tuning, setting: a.flags.stores.lookup})
+		if err != nil {
+			return err
+		}
+		return body(ctx, e, args)
 	}
 }
 

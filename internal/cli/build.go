@@ -1,31 +1,37 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"os"
 	"sync"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/store/local"
+	"github.com/lakesweep/lakesweep/store/s3"
 	"github.com/lakesweep/lakesweep/sweep"
 )
 
 // newEngine makes the engine of a run. Each store is one line here.
-func newEngine(s session) engine {
+//
+// Errors: Invalid for a setting of a store.
+func newEngine(s session) (engine, error) {
+	buckets, err := s3.FromEnv(s.setting)
+	if err != nil {
+		return nil, err
+	}
 	pacers := pacers{opt: store.PaceOptions{ListRate: s.tuning.ListRate, DeleteRate: s.tuning.DeleteRate}}
-	return sweeper{&sweep.Engine{
+	return &sweep.Engine{
 		Stores: store.Registry{
 			Classes: map[string]store.OpenFunc{
 				"file": local.Open,
+				"s3":   s3.New(buckets).Open,
 			},
 			Wrap: func(root lake.Root, st store.Store) store.Store {
 				return store.Retry(pacers.of(root).Pace(store.Trace(st, s.log)), store.RetryOptions{})
 			},
 		},
 		Now: s.now, Observe: s.observe, Log: s.log, StateDir: s.stateDir, Tool: s.tool, Getwd: os.Getwd,
-	}}
+	}, nil
 }
 
 // pacers holds one pace a bucket, whichever of its tables is worked on. Safe
@@ -47,21 +53,4 @@ func (p *pacers) of(root lake.Root) *store.Pacer {
 		p.all[bucket] = store.NewPacer(p.opt)
 	}
 	return p.all[bucket]
-}
-
-// sweeper adapts the engine.
-type sweeper struct{ *sweep.Engine }
-
-func missing(what string) error {
-	return &lake.Error{Op: what, Kind: lake.Unsupported, Err: errors.New("this build can't do it")}
-}
-
-func (s sweeper) MakeInventory(context.Context, sweep.ListRequest, string) (sweep.Listed, error) {
-	return sweep.Listed{}, missing("inventory make")
-}
-func (s sweeper) ConvertInventory(context.Context, sweep.InventoryRequest, string) (sweep.Listed, error) {
-	return sweep.Listed{}, missing("inventory convert")
-}
-func (s sweeper) BenchList(context.Context, sweep.ListRequest) (sweep.Listed, error) {
-	return sweep.Listed{}, missing("bench list")
 }

@@ -20,7 +20,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 	a := &app{Process: Process{Stdin: strings.NewReader(""), Stdout: &bytes.Buffer{}}, talk: &talk{w: &bytes.Buffer{}}}
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
-		if c.Name() == "help" {
+		if c.Name() == "help" || c.HasParent() && !c.Runnable() && !c.HasSubCommands() {
 			return
 		}
 		if c.Short == "" || c.Long == "" || !strings.Contains(c.Example, "lakesweep") || strings.HasSuffix(c.Short, ".") {

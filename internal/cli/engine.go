@@ -20,6 +20,7 @@ type session struct {
 	stateDir string // where journals of one-shot runs lie
 	tool     string // "lakesweep v1.2.3"
 	tuning   sweep.Tuning
+	setting  func(name string) (string, bool) // a store's setting by its name in the environment
 }
 
 // engine is what the commands need of package sweep.

@@ -59,7 +59,7 @@ manifest, and writes it as the Parquet file that is read fastest.`,
 		Example: "  lakesweep inventory convert s3://inv/bucket/daily/2026-01-31T00-00Z/manifest.json --out daily.parquet",
 		Args:    exactly(1, "one SRC"),
 	}
-	f.bindInventory(cmd.Flags())
+	f.bindForm(cmd.Flags())
 	cmd.Flags().Var(newValue(&out, "FILE", verbatim), "out", "the file to write")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
 		if out == "" {
@@ -67,7 +67,7 @@ manifest, and writes it as the Parquet file that is read fastest.`,
 		}
 		a.progress.begin(args[0])
 		req := f.req.Inventory
-		req.Source, req.Maps = args[0], f.maps
+		req.Source = args[0]
 		l, err := e.ConvertInventory(ctx, req, out)
 		if err != nil {
 			return err

@@ -24,7 +24,7 @@ type Process struct {
 	Stderr io.Writer
 	Now    func() time.Time
 	// engine makes the engine of a run; tests put another in its place.
-	engine func(session) engine
+	engine func(session) (engine, error)
 }
 
 // Main runs one command and returns the exit status. When ctx ends by an

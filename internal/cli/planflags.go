@@ -67,10 +67,15 @@ func (f *planFlags) bindTuning(fs *pflag.FlagSet) {
 	fs.Var(newValues(&f.missingLive, "TABLE", verbatim), "unsafe-missing-live", "go on though live files are missing; names the table again")
 }
 
-// bindInventory binds what explains an inventory.
-func (f *planFlags) bindInventory(fs *pflag.FlagSet) {
+// bindForm binds what says how to read an inventory.
+func (f *planFlags) bindForm(fs *pflag.FlagSet) {
 	fs.Var(newValue(&f.req.Inventory.Columns, "COLUMNS", parseColumns), "inventory-columns", "columns of the inventory: path=NAME,size=NAME,modified=NAME")
 	fs.Var(newValue(&f.req.Inventory.Taken, "TIME", parseTime), "inventory-taken", "when the scan of the inventory began, where it doesn't say")
+}
+
+// bindInventory binds what explains an inventory of a table.
+func (f *planFlags) bindInventory(fs *pflag.FlagSet) {
+	f.bindForm(fs)
 	fs.Var(newValue(&f.req.Inventory.MaxAge, "DURATION", parseDuration), "max-inventory-age", "refuse an older inventory")
 	fs.Var(newValues(&f.maps, "FROM=TO", parseMap), "map", "names that begin with FROM are reached at TO (repeatable)")
 }

@@ -23,7 +23,9 @@ func TestMain(m *testing.M) {
 		// lakesweep is the program itself.
 		"lakesweep": func() { os.Exit(program(nil)) },
 		// fakesweep is the program over fixed answers, at a fixed time; FAKE says what goes wrong.
-		"fakesweep": func() { os.Exit(program(func(s session) engine { return &fakeEngine{s, os.Getenv("FAKE")} })) },
+		"fakesweep": func() {
+			os.Exit(program(func(s session) (engine, error) { return &fakeEngine{s, os.Getenv("FAKE")}, nil }))
+		},
 		// sample writes the sample table.
 		"sample": func() {
 			if err := sample.Write(os.Args[1], time.Now()); err != nil {
@@ -34,7 +36,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-func program(engine func(session) engine) int {
+func program(engine func(session) (engine, error)) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

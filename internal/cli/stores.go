@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lakesweep/lakesweep/store/s3"
+)
+
+// storeSetting is a setting of a store as a flag: "s3-region".
+type storeSetting struct{ flag, help string }
+
+// storeSettings lists the settings of all stores.
+func storeSettings() []storeSetting {
+	var all []storeSetting
+	for _, s := range s3.Settings() {
+		all = append(all, storeSetting{"s3-" + s.Name, s.Help})
+	}
+	return all
+}
+
+// storeFlags holds the settings of stores that were given, by their names in
+// the environment.
+type storeFlags map[string]string
+
+// bind binds a flag for each setting. They stand in `lakesweep help stores`
+// instead of in every command's help.
+func (f *storeFlags) bind(fs *pflag.FlagSet) {
+	*f = storeFlags{}
+	for _, s := range storeSettings() {
+		name := envName(s.flag)
+		var to string
+		fs.Var(newValue(&to, "VALUE", func(text string) (string, error) {
+			(*f)[name] = text
+			return text, nil
+		}), s.flag, s.help)
+		fs.Lookup(s.flag).Hidden = true
+	}
+}
+
+func (f *storeFlags) lookup(name string) (string, bool) {
+	v, ok := (*f)[name]
+	return v, ok
+}
+
+// storesTopic is the help on stores.
+func storesTopic() *cobra.Command {
+	var b strings.Builder
+	b.WriteString(`A table lies on a local disk (a path or file://) or in a bucket (s3://). Buckets
+take credentials, region and endpoint from where the vendor's own tools take
+them: for S3 the AWS_* variables, the shared configuration files, and the role
+of the instance or pod. These flags of every command, which may also be set as
+LAKESWEEP_S3_REGION and so on or in the --settings file, say otherwise:
+`)
+	for _, s := range storeSettings() {
+		b.WriteString("\n  --" + s.flag + "\n      " + s.help)
+	}
+	return &cobra.Command{Use: "stores", Short: "Where tables lie, and the flags of stores", Long: b.String()}
+}
