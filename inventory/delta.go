@@ -3,7 +3,6 @@ package inventory
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
@@ -22,17 +21,24 @@ func (s *Source) openDelta(ctx context.Context, r store.Reader, root lake.Root) 
 	if mode := t.Metadata().Configuration["delta.columnMapping.mode"]; mode != "" && mode != "none" {
 		return s.unsupported("a Delta table with column mapping", "Write the list to a table without delta.columnMapping.mode, or as Parquet files.")
 	}
-	if slices.Contains(t.Info().Features, "deletionVectors") { // inline ones don't show in LiveFiles
-		return s.unsupported("a Delta table that may have deletion vectors", "Write the list to a table without delta.enableDeletionVectors, or as Parquet files.")
-	}
 	for f, err := range t.LiveFiles(ctx) {
 		switch {
 		case err != nil:
 			return err
+		case f.HasDV:
+			return s.unsupported("a Delta table with deletion vectors", "Run REORG TABLE … APPLY (PURGE) on the table of the inventory first.")
 		case f.Key == "":
 			return s.unsupported(fmt.Sprintf("a Delta table with a file outside its root, %s", f.URI), "Write the list to a table of its own, no shallow clone.")
 		}
-		s.parts = append(s.parts, part{r: r, name: string(f.Key), place: root.Join(f.Key), size: f.Size})
+		p := part{r: r, name: string(f.Key), place: root.Join(f.Key), size: f.Size}
+		if p.size < 0 {
+			info, err := r.Stat(ctx, p.name)
+			if err != nil {
+				return p.opening(err)
+			}
+			p.size = info.Size
+		}
+		s.parts = append(s.parts, p)
 	}
 	s.info.Kind, s.form.kind = "delta", "parquet"
 	if committed := t.Info().Committed; !committed.IsZero() {

@@ -124,6 +124,7 @@ func TestFixtureFormsAgree(t *testing.T) {
 		{source: "spark-schema.csv", kind: "csv"},
 		{source: "spark-schema.parquet", kind: "parquet"},
 		{source: "relative.csv", kind: "csv"},
+		{source: "spark-schema-delta", kind: "delta"},
 		{source: "paths.txt", kind: "paths", bare: true},
 		{source: "s3-inventory/example-lake/daily-csv/2020-01-31T00-00Z/manifest.json", kind: "s3-inventory", taken: true},
 		{source: "s3-inventory/example-lake/daily-csv/2020-01-31T00-00Z", kind: "s3-inventory", taken: true},
@@ -202,4 +203,18 @@ func fixtureFiles(t *testing.T, name string) map[string]store.Info {
 		}
 	}
 	return out
+}
+
+// A Delta table whose Parquet files alone don't say what its rows are is refused.
+func TestDeltaListsRefused(t *testing.T) {
+	for name, word := range map[string]string{"dv-basic": "deletion vectors", "column-mapping-prefix": "column mapping", "shallow-clone": "outside"} {
+		source := unpackFixture(t, name) + "/table"
+		if name == "shallow-clone" {
+			source = filepath.Dir(source) + "/clone"
+		}
+		_, err := Open(t.Context(), Options{Source: source, Stores: stores(), Now: now})
+		if lake.KindOf(err) != lake.Unsupported || !strings.Contains(err.Error(), word) || lake.HintOf(err) == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -55,6 +55,9 @@ func (p *part) open(ctx context.Context) (*stream, error) {
 }
 
 func (p *part) opening(err error) error {
+	if isMissing(err) {
+		return p.damaged(err)
+	}
 	if lake.HintOf(err) != "" {
 		return err
 	}

@@ -18,6 +18,7 @@ type LiveFile struct {
 	Partition lake.Partition
 	DV        lake.Key  // its deletion vector's file below the root, "" if none
 	DVURI     string    // absolute, of a deletion vector outside the root
+	HasDV     bool      // it has a deletion vector, inline ones included
 	Committed time.Time // when the version that added it was made; zero where only a checkpoint holds it
 }
 
@@ -47,6 +48,7 @@ func (t *Table) liveFile(a *action, c *logFile, parts *partitionTable) ([]LiveFi
 		f.URI = a.path
 	}
 	if a.dv != nil {
+		f.HasDV = true
 		dv, onDisk, err := t.dvPaths(a.dv)
 		if err != nil {
 			return nil, err
