@@ -97,6 +97,11 @@ func (t *Table) open(ctx context.Context) (err error) {
 	if err := t.checkUnfinished(ctx); err != nil {
 		return err
 	}
+	if newest := t.seg.commit(t.seg.version); newest != nil {
+		if _, err := t.commitTime(ctx, *newest); err != nil { // Info and Recorder need it
+			return err
+		}
+	}
 	return t.readChecksum(ctx)
 }
 

@@ -84,15 +84,21 @@ func (l *Log) Configure(key, value string) *Log {
 	return l
 }
 
-// Features gives the table reader 3, writer 7 and these features. For version 0.
+// Features gives the table writer 7 and these features, and reader 3 where
+// readers need any. For version 0.
 func (l *Log) Features(readWrite, writerOnly []string) *Log {
-	l.Protocol = Protocol{MinReaderVersion: 3, MinWriterVersion: 7, ReaderFeatures: append([]string{}, readWrite...),
-		WriterFeatures: append(slices.Clone(readWrite), writerOnly...)}
+	l.Protocol = Protocol{MinReaderVersion: 1, MinWriterVersion: 7, WriterFeatures: append(slices.Clone(readWrite), writerOnly...)}
+	if len(readWrite) > 0 {
+		l.Protocol.MinReaderVersion, l.Protocol.ReaderFeatures = 3, readWrite
+	}
 	return l
 }
 
 // Next is the version that the next Commit writes.
 func (l *Log) Next() int64 { return int64(len(l.commits)) }
+
+// Skip notes that somebody else wrote the next version, without any files.
+func (l *Log) Skip() { l.commits = append(l.commits, nil) }
 
 // Name returns the name of a commit.
 func Name(v int64) string { return fmt.Sprintf("_delta_log/%020d.json", v) }
