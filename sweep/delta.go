@@ -146,7 +146,7 @@ func (run *deltaRun) liteRequest() delta.LiteRequest {
 func (run *deltaRun) protect(ctx context.Context, keep []lake.Key) (err error) {
 	run.protected, err = run.table.Protect(ctx, delta.ProtectRequest{
 		Cutoff: run.cutoff, KeepVersions: run.req.KeepVersions, Partitions: run.where != nil,
-		CaseFold: run.reader.Traits().CaseFolds, Expect: run.expected(), Keep: keep,
+		CaseFold: run.reader.Traits().CaseFolds, Expect: run.expected(), Keep: keep, Memory: run.req.Tuning.Memory / 2,
 	})
 	return err
 }

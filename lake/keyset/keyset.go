@@ -108,6 +108,9 @@ func find(slots []uint64, fp uint64) (int, bool) {
 // Done returns the finished set of a Builder that New made. The Builder must
 // not be used any more.
 func (b *Builder) Done() *Set {
+	if b.bounded != nil {
+		panic("keyset: a bounded Builder is finished by Finish, which can fail")
+	}
 	s := &Set{seed: b.seed}
 	for i := range b.shards {
 		s.shards[i].slots, s.shards[i].marks = b.shards[i].slots, b.shards[i].marks

@@ -23,6 +23,7 @@ type ProtectRequest struct {
 	CaseFold     bool                // also protect lake.Key.Fold of every key
 	Keep         []lake.Key          // keys that somebody else needs, such as a shallow clone
 	Expect       func(lake.Key) bool // which live files a complete listing must show; nil: all
+	Memory       int64               // bytes for Protection.Set, beyond which it lies on disk; 0: no bound
 }
 
 // Protection is all that the log says about the files of a table.
@@ -99,7 +100,7 @@ func (t *Table) Protect(ctx context.Context, req ProtectRequest) (*Protection, e
 }
 
 func (t *Table) protect(ctx context.Context, req ProtectRequest, base *checkpoint) (*Protection, error) {
-	g := &protector{t: t, req: req, set: keyset.New(), dvs: keyset.NewExact(), removed: newRemovals(rand.Uint64()), retain: math.MaxInt64}
+	g := &protector{t: t, req: req, set: protectedSet(req), dvs: keyset.NewExact(), removed: newRemovals(rand.Uint64()), retain: math.MaxInt64}
 	if req.Partitions {
 		g.parts, g.dirs = newPartitionTable(t.meta.PartitionColumns), newDirTable()
 	}
@@ -133,6 +134,13 @@ func (t *Table) protect(ctx context.Context, req ProtectRequest, base *checkpoin
 		g.protect(lake.Paths{Key: k}, false)
 	}
 	return g.finish(ctx, gap)
+}
+
+func protectedSet(req ProtectRequest) *keyset.Builder {
+	if req.Memory > 0 {
+		return keyset.NewBounded("", req.Memory)
+	}
+	return keyset.New()
 }
 
 // start returns a sink for one goroutine. primary is true for the version
@@ -277,7 +285,11 @@ func (t *Table) historyGap(ctx context.Context, cutoff time.Time) (string, error
 // finish makes the Protection.
 func (g *protector) finish(ctx context.Context, gap string) (*Protection, error) {
 	t, n := g.t, g.counts()
-	p := &Protection{Set: g.set.Done(), LiveFiles: n.files, LiveBytes: n.bytes, OutsideFiles: n.outside, LiveDVs: n.dvs,
+	set, err := g.set.Finish()
+	if err != nil {
+		return nil, err
+	}
+	p := &Protection{Set: set, LiveFiles: n.files, LiveBytes: n.bytes, OutsideFiles: n.outside, LiveDVs: n.dvs,
 		OldestFeed: -1, removals: g.removed, parts: g.parts}
 	if asked := t.o.Now().Sub(g.req.Cutoff); gap != "" && asked > g.retain {
 		p.HistoryGap = fmt.Sprintf("%s; checkpoints keep removed files for %v only, %v are asked for", gap, g.retain, asked.Round(time.Second))
