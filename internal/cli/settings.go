@@ -90,7 +90,7 @@ func readEnv(env []string, known map[string]bool) (settings, error) {
 	s := settings{}
 	for _, entry := range env {
 		name, v, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, envPrefix) || kubernetesName(name) {
+		if !strings.HasPrefix(name, envPrefix) || notOurs(name) {
 			continue
 		}
 		flag := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
@@ -107,12 +107,18 @@ func readEnv(env []string, known map[string]bool) (settings, error) {
 	return s, nil
 }
 
-// kubernetesName reports the variables that Kubernetes sets by itself for a
-// service called "lakesweep".
+// notOurs reports the variables that mean something else: those of the
+// project's tests and benchmarks, and those that Kubernetes sets by itself for
+// a service called "lakesweep".
 // Source: Kubernetes documentation, "Service", section "Environment variables".
-func kubernetesName(name string) bool {
+func notOurs(name string) bool {
 	rest := strings.TrimPrefix(name, envPrefix)
-	return rest == "PORT" || strings.HasPrefix(rest, "PORT_") || strings.HasPrefix(rest, "SERVICE_HOST") || strings.HasPrefix(rest, "SERVICE_PORT")
+	for _, prefix := range []string{"TEST_", "BENCH_", "PORT_", "SERVICE_HOST", "SERVICE_PORT"} {
+		if strings.HasPrefix(rest, prefix) {
+			return true
+		}
+	}
+	return rest == "PORT"
 }
 
 // readSettings reads a settings file: lines "flag = value", '#' comments and
