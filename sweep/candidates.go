@@ -59,6 +59,11 @@ func (e *Engine) list(ctx context.Context, run *deltaRun, j *antijoin.Join) (lis
 		Observer: e.Observe,
 		Enter:    run.enter(j),
 	}
+	if run.where != nil && !listing.Fans(run.reader.Traits()) {
+		o.Reach = run.reach()
+	} else if !listing.Fans(run.reader.Traits()) {
+		o.Within = listing.Except(delta.LogDir)
+	}
 	for _, k := range run.protected.Seeds {
 		o.Seeds = append(o.Seeds, string(k))
 	}
@@ -86,6 +91,24 @@ func (run *deltaRun) enter(j *antijoin.Join) func(context.Context, string, []sto
 		}
 		j.Directory(dir, entries)
 		return listing.Decision{Descend: descend}, nil
+	}
+}
+
+// reach says where the store lists flat what WHERE needs of a directory. A
+// hidden one is listed all the same: it may betray the table that it belongs to.
+func (run *deltaRun) reach() func(string) listing.Reach {
+	needs := run.needsDir()
+	return func(dir string) listing.Reach {
+		k := lake.Listed(dir)
+		switch {
+		case dir == delta.LogDir:
+			return listing.Nothing
+		case !run.rules.Visible(k) || run.where.dirMatches(k):
+			return listing.Whole
+		case needs(k):
+			return listing.Part
+		}
+		return listing.Nothing
 	}
 }
 

@@ -25,6 +25,7 @@ type model struct {
 	versions   []version
 	firstLog   int // the oldest commit still in the log
 	made       int
+	elsewhere  *mem.Store // journals
 	property   time.Duration
 	inCommit   bool            // in-commit timestamps
 	lostBefore map[string]bool // gone by earlier vacuums with shorter retention
@@ -43,6 +44,7 @@ var partitionNames = []string{"p=1", "p=10", "p=a b%3Ac", "p=%2541", "p=é", "p=
 func newModel(seed uint64) *model {
 	m := &model{rng: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), property: 24 * time.Hour, lostBefore: map[string]bool{}}
 	m.st = mem.New(mem.Options{Now: func() time.Time { return m.now }})
+	m.elsewhere = mem.New(mem.Options{})
 	m.inCommit = m.rng.IntN(3) == 0
 	config := map[string]string{"delta.deletedFileRetentionDuration": "interval 1 day"}
 	features := []string{"deletionVectors"}

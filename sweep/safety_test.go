@@ -14,7 +14,6 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/store"
-	"github.com/lakesweep/lakesweep/store/mem"
 )
 
 var histories = flag.Int("histories", 300, "random histories of the safety suite")
@@ -46,13 +45,18 @@ func (m *model) engine(t testing.TB, st store.Store) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Engine{Stores: oneStore{root, st, mem.New(mem.Options{})}, Now: func() time.Time { return m.now },
+	return &Engine{Stores: oneStore{root, st, m.elsewhere}, Now: func() time.Time { return m.now },
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), StateDir: t.TempDir(), Tool: "lakesweep test"}
 }
 
 func (m *model) request(retain time.Duration, mode string) PlanRequest {
 	return PlanRequest{Table: modelTable, Retain: &retain, Mode: mode,
 		Unsafe: Unsafe{RetainBelow: modelTable, MostlyDead: modelTable}}
+}
+
+// applying keeps the journal in another store: no disk, no fsync.
+func applying(p *plan.Plan) ApplyRequest {
+	return ApplyRequest{Journal: "mem://x/journals/" + p.Head().PlanID}
 }
 
 // vacuum plans and applies; refusals to plan are fine, everything else isn't.
@@ -66,7 +70,7 @@ func (m *model) vacuum(t testing.TB, e *Engine, req PlanRequest) (deleted int64,
 		t.Fatalf("plan: %v", err)
 	}
 	defer closePlan(t, p)
-	r, err := e.Apply(ctx, p, ApplyRequest{}, nil)
+	r, err := e.Apply(ctx, p, applying(p), nil)
 	if refusedByName(err) {
 		return 0, true
 	}
