@@ -1,0 +1,260 @@
+package hudi
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store/local"
+	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+)
+
+// oracle is Hudi's own planner, in one JVM: the program that the environment
+// variable LAKESWEEP_HUDI_ORACLE names, in batch mode.
+type oracle struct {
+	in  io.Writer
+	out *bufio.Reader
+}
+
+type oracleAnswer struct {
+	Error    any      `json:"error"`
+	Planned  bool     `json:"planned"`
+	Earliest *string  `json:"earliestCommitToRetain"`
+	Last     *string  `json:"lastCompletedCommit"`
+	Files    []string `json:"files"`
+	Dead     []string `json:"partitionsToBeDeleted"`
+}
+
+func startOracle(t *testing.T) *oracle {
+	t.Helper()
+	program := os.Getenv("LAKESWEEP_HUDI_ORACLE")
+	if program == "" {
+		t.Skip("LAKESWEEP_HUDI_ORACLE names no program")
+	}
+	cmd := exec.CommandContext(t.Context(), program, "batch")
+	cmd.Stderr = nil
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Wait() // its answers have been checked
+	})
+	return &oracle{in, bufio.NewReader(out)}
+}
+
+func (o *oracle) ask(t *testing.T, words ...string) oracleAnswer {
+	t.Helper()
+	line, err := json.Marshal(words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintf(o.in, "%s\n", line); err != nil {
+		t.Fatal(err)
+	}
+	var a oracleAnswer
+	for {
+		answer, err := o.out.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := strings.IndexByte(answer, '{'); at >= 0 { // the JVM's own lines come between
+			if err := json.Unmarshal([]byte(answer[at:]), &a); err != nil {
+				t.Fatal(err, answer)
+			}
+			return a
+		}
+	}
+}
+
+// writeTo puts files below a folder on disk.
+func writeTo(t testing.TB, dir string) func(string, []byte, time.Time) {
+	return func(name string, data []byte, modified time.Time) {
+		path := filepath.Join(dir, name)
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err == nil {
+			err = os.WriteFile(path, data, 0o644)
+		}
+		if err == nil {
+			err = os.Chtimes(path, modified, modified)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Plans of random tables are Hudi's own planner's, but for the careful
+// differences, which only keep more. LAKESWEEP_HUDI_CASES sets how many.
+func TestPlansAreTheOracles(t *testing.T) {
+	program := startOracle(t)
+	n := 100
+	if s := os.Getenv("LAKESWEEP_HUDI_CASES"); s != "" {
+		n, _ = strconv.Atoi(s)
+	}
+	first := uint64(1)
+	if s := os.Getenv("LAKESWEEP_HUDI_SEED"); s != "" {
+		first, _ = strconv.ParseUint(s, 10, 64)
+	}
+	planned, odd := 0, 0
+	for seed := first; seed < first+uint64(n); seed++ {
+		dir := t.TempDir()
+		m := newModel(t, seed, writeTo(t, dir))
+		for range 5 + m.rng.IntN(20) {
+			m.step()
+		}
+		for _, c := range []Config{m.config(LatestCommits), m.config(LatestVersions), m.config(LatestHours)} {
+			a := askPlan(t, program, dir, c, m)
+			if a.Error != nil {
+				t.Errorf("seed %d, %s: the oracle fails: %v\n%s", seed, c.Policy, a.Error, strings.Join(m.trace, "\n"))
+				continue
+			}
+			if a.Planned {
+				planned++
+			}
+			if diff := m.compare(t, dir, c, a, &odd); diff != "" {
+				t.Errorf("seed %d, version %d, mor %v, %s %d/%d/%d: %s\n%s", seed, m.version, m.mor, c.Policy, c.Commits, c.Versions, c.Hours, diff, strings.Join(m.trace, "\n"))
+			}
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d tables, %d plans, %d careful differences", n, planned, odd)
+	if planned < n/3 {
+		t.Errorf("only %d plans", planned)
+	}
+}
+
+func (m *model) config(p Policy) Config {
+	c := NewConfig()
+	c.Policy, c.Commits, c.Versions, c.Hours = p, 1+m.rng.IntN(5), 1+m.rng.IntN(3), 1+m.rng.IntN(12)
+	if m.rng.IntN(3) == 0 {
+		c.Incremental = false
+	}
+	if m.rng.IntN(4) == 0 {
+		c.MaxCommits = int64(1 + m.rng.IntN(3))
+	}
+	return c
+}
+
+func askPlan(t *testing.T, o *oracle, dir string, c Config, m *model) oracleAnswer {
+	words := []string{"plan", dir, "--set", "hoodie.metadata.enable=false", "--set", "hoodie.clean.incremental.enabled=" + strconv.FormatBool(c.Incremental)}
+	if c.MaxCommits < 1000 {
+		words = append(words, "--set", "hoodie.clean.max.commits.to.clean="+strconv.FormatInt(c.MaxCommits, 10))
+	}
+	switch c.Policy {
+	case LatestCommits:
+		words = append(words, "--policy", "latest-commits", "--retain", strconv.Itoa(c.Commits))
+	case LatestVersions:
+		words = append(words, "--policy", "latest-versions", "--retain", strconv.Itoa(c.Versions))
+	case LatestHours:
+		words = append(words, "--policy", "latest-hours", "--retain", strconv.Itoa(c.Hours), "--now", m.clock().Format(time.RFC3339))
+	}
+	return o.ask(t, words...)
+}
+
+// clock is when the clean is planned: half an hour after the last step.
+func (m *model) clock() time.Time { return m.now.Add(30 * time.Minute) }
+
+func (m *model) compare(t *testing.T, dir string, c Config, a oracleAnswer, odd *int) string {
+	t.Helper()
+	root, err := lake.ParseRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := local.Open(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, err := Open(t.Context(), s, root, Options{Now: m.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := tab.Plan(t.Context(), c)
+	if err != nil {
+		return err.Error()
+	}
+	files, dirs := dead(t, p)
+	files = slices.DeleteFunc(files, func(f string) bool { return lake.Key(f).Base() == ".hoodie_partition_metadata" })
+	// Careful difference 1: what a pending plan names stays.
+	a.Files = slices.DeleteFunc(a.Files, func(f string) bool {
+		kept := !slices.Contains(files, f) && m.inPlan(f)
+		if kept {
+			*odd++
+		}
+		return kept
+	})
+	if diff := cmp.Diff(a.Files, files, cmpopts.EquateEmpty()); diff != "" {
+		return diff
+	}
+	// Careful difference 5: a folder goes only if nothing stays in it. And one
+	// without files to delete isn't worth a clean, and breaks Hudi's own.
+	a.Dead = slices.DeleteFunc(a.Dead, func(p string) bool {
+		if p == "" {
+			return true // the table itself: planned by Hudi, and skipped when executed
+		}
+		entries, err := os.ReadDir(filepath.Join(dir, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		inside, dying := 0, 0
+		for _, e := range entries {
+			if _, ok := datafile.Parse(e.Name()); ok {
+				inside++
+			}
+		}
+		for _, f := range a.Files {
+			if string(lake.Key(f).Dir()) == p {
+				dying++
+			}
+		}
+		kept := dying == 0 || dying < inside
+		if kept && dying > 0 {
+			*odd++
+		}
+		return kept
+	})
+	if diff := cmp.Diff(a.Dead, dirs, cmpopts.EquateEmpty()); diff != "" {
+		return "dead partitions: " + diff
+	}
+	if !a.Planned {
+		return ""
+	}
+	earliest := ""
+	if p.Earliest != nil {
+		earliest = p.Earliest.Time
+	}
+	if a.Earliest != nil && *a.Earliest != earliest || a.Earliest == nil && earliest != "" {
+		return fmt.Sprintf("retains from %q, Hudi: %v", earliest, a.Earliest)
+	}
+	return ""
+}
+
+// inPlan reports whether a file's group is in a pending plan.
+func (m *model) inPlan(path string) bool {
+	return slices.ContainsFunc(m.groups, func(g *modelGroup) bool {
+		return g.busy && strings.Contains(lake.Key(path).Base(), g.id) && string(lake.Key(path).Dir()) == g.partition
+	})
+}
