@@ -28,8 +28,9 @@ type walk struct {
 
 	board    *board
 	points   *points
-	pageSize int  // entries of the largest page so far
-	serial   bool // no start keys any more: workers hand their ranges back
+	pageSize int     // entries of the largest page so far
+	guess    float64 // names in all; 0 if nobody knows
+	serial   bool    // no start keys any more: workers hand their ranges back
 }
 
 func newWalk(r store.Reader, o Options, emit func([]store.Info) error) *walk {
@@ -56,6 +57,9 @@ func (w *walk) bisect(ctx context.Context) error {
 	case bounds == nil:
 		bounds = []Range{{}}
 	}
+	if w.guess == 0 && w.o.Within == nil {
+		w.guess = float64(w.o.Expected)
+	}
 	w.board = newBoard(bounds)
 	w.points = newPoints(w.o.Seeds)
 	if len(bounds) == 1 && len(w.points.seeds) == 0 {
@@ -69,7 +73,7 @@ func (w *walk) bisect(ctx context.Context) error {
 	w.mu.Unlock()
 	w.wg.Wait()
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return ended(ctx)
 	}
 	if w.serial {
 		if err := w.goThrough(ctx); err != nil {
@@ -223,6 +227,9 @@ func (w *walk) giveAway(s *span) {
 		s.rest--
 		return
 	}
+	if w.guess > 0 && w.remaining() < 2*w.pageKeys()*float64(w.busy+1) {
+		return // all will be done soon
+	}
 	if s.left >= 0 {
 		if s.left < 2*float64(w.pageSize) {
 			return
@@ -260,7 +267,20 @@ func (w *walk) blindLeft() int {
 	if len(w.o.Seeds) > 0 {
 		share = 64 // seeds make blind searches rare; those that remain are for the last pages
 	}
-	return int(32 + w.st.Requests/share - w.st.Wasted)
+	base := int64(32)
+	if w.guess > 0 {
+		base = min(base, int64(w.remaining()/w.pageKeys()/4))
+	}
+	return int(base + w.st.Requests/share - w.st.Wasted)
+}
+
+// remaining returns how many names are guessed still to come. A guess that was
+// passed is taken for half of the truth.
+func (w *walk) remaining() float64 {
+	for w.guess <= float64(w.st.Keys) {
+		w.guess *= 2
+	}
+	return w.guess - float64(w.st.Keys)
 }
 
 // learn books what a page of s teaches about the names and about s.

@@ -30,7 +30,7 @@ func (w *walk) fanOut(ctx context.Context) error {
 	w.mu.Unlock()
 	w.wg.Wait()
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return ended(ctx)
 	}
 	return nil
 }

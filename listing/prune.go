@@ -39,6 +39,7 @@ func Except(dirs ...string) []Range {
 type pruning struct {
 	w      *walk
 	ranges []Range // what is left to be listed flat
+	keys   float64 // names that they are guessed to hold
 }
 
 const (
@@ -65,6 +66,9 @@ func (w *walk) prune(ctx context.Context) ([]Range, error) {
 			return nil, err
 		}
 	}
+	if w.o.Expected > 0 {
+		w.guess = max(1, p.keys)
+	}
 	return p.ranges, nil
 }
 
@@ -86,11 +90,12 @@ func (w *walk) worth(keys float64, dirs int) bool {
 func (p *pruning) level(ctx context.Context, dirs []string, keys float64) (next []string, nextKeys float64, err error) {
 	read := make([][]store.Info, len(dirs))
 	whole := make([]bool, len(dirs))
+	most := max(4, int(keys/float64(len(dirs))/p.w.pageKeys()/16))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(pruneWorkers)
 	for i, dir := range dirs {
 		g.Go(func() (err error) {
-			if read[i], whole[i], err = p.directory(gctx, dir); err != nil {
+			if read[i], whole[i], err = p.directory(gctx, dir, most); err != nil {
 				return rangeError(fmt.Sprintf("directory %q", dir), err)
 			}
 			return nil
@@ -119,6 +124,7 @@ func (p *pruning) level(ctx context.Context, dirs []string, keys float64) (next 
 	for i, entries := range read {
 		if !whole[i] {
 			p.ranges = append(p.ranges, Below(dirs[i]))
+			p.keys += keys / float64(len(dirs))
 			continue
 		}
 		part, err := p.sort(entries, reach[i], each, down)
@@ -149,9 +155,11 @@ func (p *pruning) sort(entries []store.Info, reach []Reach, each float64, down b
 			joined = false
 		case joined && gap < p.w.pageKeys():
 			p.ranges[len(p.ranges)-1].Before = Below(e.Name).Before
+			p.keys += each + gap
 			gap = 0
 		default:
 			p.ranges = append(p.ranges, Below(e.Name))
+			p.keys += each
 			joined, gap = true, 0
 		}
 	}
@@ -164,14 +172,14 @@ func (p *pruning) sort(entries []store.Info, reach []Reach, each float64, down b
 	return part, p.w.emit(files)
 }
 
-// directory reads a directory; whole is false if it has so many files that
-// they are better listed flat.
-func (p *pruning) directory(ctx context.Context, dir string) (entries []store.Info, whole bool, err error) {
+// directory reads a directory of at most so many pages; whole is false if it
+// has more, or so many files that they are better listed flat.
+func (p *pruning) directory(ctx context.Context, dir string, most int) (entries []store.Info, whole bool, err error) {
 	req := store.PageRequest{Dirs: true}
 	if dir != "" {
 		req.Prefix = dir + "/"
 	}
-	for {
+	for range most {
 		page, err := p.w.retried(ctx, req)
 		if err != nil {
 			return nil, false, err
@@ -202,4 +210,5 @@ func (p *pruning) directory(ctx context.Context, dir string) (entries []store.In
 		}
 		req.Token = page.Next
 	}
+	return nil, false, nil
 }

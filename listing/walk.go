@@ -131,6 +131,15 @@ func rangeError(where string, err error) error {
 	return e
 }
 
+// ended returns why ctx is done: the error of a worker, or the caller's wish.
+func ended(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if _, ok := errors.AsType[*lake.Error](cause); ok {
+		return cause
+	}
+	return &lake.Error{Op: "list", Kind: lake.Interrupted, Err: cause}
+}
+
 func checkWithin(within []Range) error {
 	for i, r := range within {
 		if r.Before != "" && r.Before <= r.After {
