@@ -45,15 +45,26 @@ func (r *run) inspect(ctx context.Context, items []item) {
 
 // mustStat reports whether an object has to be looked at before it dies.
 func (r *run) mustStat(it *item) bool {
-	if r.o.Quarantine != nil || it.v.Modified.IsZero() {
-		return true
+	unconditional := it.target.IfMatch == ""
+	aged := r.o.Now().Sub(r.head.Created) > agedAfter
+	switch {
+	case r.o.Quarantine != nil:
+		return true // a copy is only taken of what was planned
+	case byPolicy(it.v.Reason):
+		return unconditional && aged
 	}
-	return it.target.IfMatch == "" && (r.hearsay() || r.o.Now().Sub(r.head.Created) > agedAfter)
+	return it.v.Modified.IsZero() || unconditional && (aged || r.hearsay() || it.v.Reason == lake.ExpiredBlob)
+}
+
+// byPolicy reports whether the format's policy let an object go, by its name
+// alone: its age and size play no part.
+func byPolicy(reason lake.Reason) bool {
+	return reason == lake.ExpiredSlice || reason == lake.ReplacedGroup || reason == lake.DeadPartition
 }
 
 // hearsay reports whether the plan's sizes and times come from somebody else
 // than the store: an inventory or the log.
-func (r *run) hearsay() bool { return r.head.Source != "" || !r.head.Evidence.Listed }
+func (r *run) hearsay() bool { return r.head.Source != "" || r.head.Mode == "lite" }
 
 // look stats an object and decides.
 func (r *run) look(ctx context.Context, it *item) {
@@ -77,9 +88,8 @@ func (r *run) look(ctx context.Context, it *item) {
 
 // young reports whether an object that is judged by its age isn't old enough.
 func (r *run) young(v *lake.Verdict, modified time.Time, p Place) bool {
-	switch v.Reason {
-	case lake.ExpiredSlice, lake.ReplacedGroup, lake.DeadPartition, lake.ExpiredBlob:
-		return false // the format's policy decided, not the clock
+	if byPolicy(v.Reason) || v.Reason == lake.ExpiredBlob {
+		return false
 	}
 	return !modified.Before(r.head.Cutoff) || modified.Add(p.Traits().ClockGrain).After(r.head.Cutoff)
 }

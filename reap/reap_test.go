@@ -52,6 +52,10 @@ func TestOutcomes(t *testing.T) {
 			w.table.Put("a", nil, young)
 			w.rows[0] = lake.Verdict{Key: "a", Size: 0, Modified: young, Reason: lake.ExpiredSlice}
 		}, "deleted"},
+		{"a blob that was written anew", poor(), func(w *world) {
+			w.table.Put("a", []byte("new"), now)
+			w.rows[0].Reason, w.rows[0].ETag = lake.ExpiredBlob, ""
+		}, "spared"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			w := newWorld(t, c.traits, "a", "b")

@@ -13,8 +13,8 @@ import (
 	"github.com/lakesweep/lakesweep/lake/filelist"
 )
 
-// mostStats bounds how many unseen live files are looked for one by one: with
-// more than that unseen, the guards refuse anyway.
+// mostStats bounds how many unseen live files are looked for one by one. Those
+// beyond count neither as missing nor as found, which the guards refuse.
 const mostStats = 10_000
 
 // evidence gathers what the guards judge, once candidates are joined.
@@ -98,7 +98,6 @@ func (run *deltaRun) nameUnseen(ctx context.Context, ev *filelist.Evidence) erro
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	ev.MissingCount += int64(max(stats-mostStats, 0))
 	return nil
 }
 

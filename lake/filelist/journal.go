@@ -80,8 +80,18 @@ type Journal struct {
 	log     Log
 	head    JournalHead
 	resumed bool
+
 	mu      sync.Mutex
-	err     error // of the first append that failed: a line may be torn, nothing may follow it
+	next    *commit // what the next append to the log will hold
+	writing bool    // somebody is at it
+	err     error   // of the first append that failed: a line may be torn, nothing may follow it
+}
+
+// commit is the lines of several callers that become durable together.
+type commit struct {
+	lines bytes.Buffer
+	done  chan struct{}
+	err   error
 }
 
 // OpenJournal starts a journal, or goes on with the one that log holds if it
@@ -128,6 +138,7 @@ func (j *Journal) Records(ctx context.Context) (*JournalReader, error) {
 
 // Append adds records. They are durable when it returns nil; after an error
 // the run must stop, since nothing may be deleted that isn't in the journal.
+// What many callers add at a time is made durable at once.
 func (j *Journal) Append(ctx context.Context, records ...Record) error {
 	var lines bytes.Buffer
 	for i := range records {
@@ -142,13 +153,43 @@ func (j *Journal) Append(ctx context.Context, records ...Record) error {
 		return nil
 	}
 	j.mu.Lock()
+	c := j.next
+	if c == nil {
+		c = &commit{done: make(chan struct{})}
+		j.next = c
+	}
+	c.lines.Write(lines.Bytes())
+	if !j.writing {
+		j.writing = true
+		go j.write(context.WithoutCancel(ctx))
+	}
+	j.mu.Unlock()
+	<-c.done
+	return c.err
+}
+
+// write makes commits durable, one after the other, until there are no more.
+// Each has callers that wait for it.
+func (j *Journal) write(ctx context.Context) {
+	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.err == nil {
-		if err := j.log.Append(ctx, lines.Bytes()); err != nil {
-			j.err = journalError(j.log, lake.KindOf(err), err)
+	for j.next != nil {
+		c, err := j.next, j.err
+		j.next = nil
+		j.mu.Unlock()
+		if err == nil {
+			if err = j.log.Append(ctx, c.lines.Bytes()); err != nil {
+				err = journalError(j.log, lake.KindOf(err), err)
+			}
+		}
+		c.err = err
+		close(c.done)
+		j.mu.Lock()
+		if j.err == nil {
+			j.err = err
 		}
 	}
-	return j.err
+	j.writing = false
 }
 
 func journalError(log Log, kind lake.Kind, err error) error {
