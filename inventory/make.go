@@ -15,21 +15,24 @@ import (
 
 // Made says what a list that was written holds.
 type Made struct {
-	Rows        int64
-	Directories int64 // of the rows
-	Bytes       int64 // of the objects whose size is known
-	Taken       time.Time
-	Listing     listing.Stats // zero for a converted list
+	Objects int64
+	Bytes   int64         // of those whose size is known
+	Taken   time.Time     // when the scan began
+	Listing listing.Stats // zero for a converted list
 }
 
-// Make lists a place and writes what it sees to out, in the Parquet form that
-// plans have, with the start of the listing in its footer. Every name is
-// written, hidden ones and logs too.
+// Make lists a place and writes its files to out, in the Parquet form that
+// plans have, with the start of the listing in the footer. Hidden names and
+// logs are files like any other.
 //
 // Errors: those of the store and of out. After an error out holds no list.
 func Make(ctx context.Context, r store.Reader, at lake.Root, tool string, now func() time.Time, walk listing.Options, out io.Writer) (Made, error) {
 	taken := now().UTC()
-	if status, err := r.Status(ctx); err == nil && !status.Now.IsZero() && status.Now.Before(taken) {
+	status, err := r.Status(ctx)
+	if err != nil {
+		return Made{}, err
+	}
+	if !status.Now.IsZero() && status.Now.Before(taken) {
 		taken = status.Now.UTC()
 	}
 	w := newListWriter(out)
@@ -54,13 +57,12 @@ func Make(ctx context.Context, r store.Reader, at lake.Root, tool string, now fu
 	return made, err
 }
 
-// listed makes a row of a listed entry; false for what is gone, or is neither
-// a file nor a directory.
+// listed makes a row of a listed entry; false for what is gone or no file.
 func listed(ctx context.Context, r store.Reader, e store.Info) (lake.Verdict, bool, error) {
-	if e.Kind == store.Symlink || e.Kind == store.Other || e.Name == "" {
+	if e.Kind != store.File || e.Name == "" {
 		return lake.Verdict{}, false, nil
 	}
-	if e.Kind == store.File && (e.Modified.IsZero() || e.Size < 0) {
+	if e.Modified.IsZero() || e.Size < 0 {
 		now, err := r.Stat(ctx, e.Name)
 		if isMissing(err) {
 			return lake.Verdict{}, false, nil
@@ -68,13 +70,13 @@ func listed(ctx context.Context, r store.Reader, e store.Info) (lake.Verdict, bo
 		if err != nil {
 			return lake.Verdict{}, false, err
 		}
-		e = now
+		e.Size, e.Modified, e.ETag = now.Size, now.Modified, now.ETag
 	}
-	return lake.Verdict{Key: lake.Listed(e.Name), Directory: e.Kind != store.File, Size: e.Size, Modified: e.Modified, ETag: e.ETag}, true, nil
+	return lake.Verdict{Key: lake.Listed(e.Name), Size: e.Size, Modified: e.Modified, ETag: e.ETag}, true, nil
 }
 
-// Convert writes the rows of a list to out, in the form of Make. Names become
-// absolute where the list has them so.
+// Convert writes the files that a list names to out, in the form of Make.
+// Relative names stay relative, to whatever table the list is used for.
 //
 // Errors: those of Rows and of out. After an error out holds no list.
 func Convert(ctx context.Context, s *Source, tool string, out io.Writer) (Made, Counts, error) {
@@ -82,10 +84,10 @@ func Convert(ctx context.Context, s *Source, tool string, out io.Writer) (Made, 
 	counts, err := s.Rows(ctx, func(rows []Row) error {
 		batch := make([]lake.Verdict, 0, len(rows))
 		for _, row := range rows {
-			if row.Name == "" {
-				continue // the directory of a bucket itself
+			if row.Kind != store.File {
+				continue
 			}
-			v := lake.Verdict{Directory: row.Kind != store.File, Size: row.Size, Modified: row.Modified, ETag: row.ETag}
+			v := lake.Verdict{Size: row.Size, Modified: row.Modified, ETag: row.ETag}
 			switch {
 			case row.Place != "" && row.Place == s.form.root:
 				v.Key = lake.Listed(row.Name)
@@ -103,7 +105,7 @@ func Convert(ctx context.Context, s *Source, tool string, out io.Writer) (Made, 
 	if err != nil {
 		return Made{}, counts, err
 	}
-	made, err := w.finish(filelist.ListHead{Schema: 1, Tool: tool, Root: s.form.root, Source: s.o.Source, Taken: s.info.Taken, Created: s.o.Now().UTC(), Skipped: counts.Skipped()})
+	made, err := w.finish(filelist.ListHead{Schema: 1, Tool: tool, Root: s.form.root, Source: s.o.Source, Taken: s.info.Taken, Created: s.o.Now().UTC(), Skipped: counts.Skipped() + counts.Directories})
 	return made, counts, err
 }
 
@@ -125,11 +127,7 @@ func (w *listWriter) add(rows []lake.Verdict) error {
 		if err := w.out.Append(v); err != nil {
 			return err
 		}
-		if v.Directory {
-			w.made.Directories++
-		} else {
-			w.made.Bytes += max(v.Size, 0)
-		}
+		w.made.Bytes += max(v.Size, 0)
 	}
 	return nil
 }
@@ -142,6 +140,6 @@ func (w *listWriter) finish(h filelist.ListHead) (Made, error) {
 	if _, err := w.out.Close(map[string]string{filelist.ListKey: string(head)}); err != nil {
 		return Made{}, err
 	}
-	w.made.Rows, w.made.Taken = w.out.Rows(), h.Taken
+	w.made.Objects, w.made.Taken = w.out.Rows(), h.Taken
 	return w.made, nil
 }
