@@ -38,6 +38,7 @@ type Store struct {
 	place lake.Root
 	base  string // the resolved directory, in the system's spelling
 	root  *os.Root
+	dir   *os.File // root once more, for system calls relative to it
 	folds bool
 
 	replace sync.Mutex // makes the condition of Replace and Remove atomic in this process
@@ -68,7 +69,11 @@ func Open(ctx context.Context, root lake.Root) (store.Store, error) {
 		}
 		return nil, store.Fail("open", root, "", err)
 	}
-	s := &Store{place: root, base: base, root: dir, streams: map[string]*stream{}}
+	file, err := dir.Open(".")
+	if err != nil {
+		return nil, store.Fail("open", root, "", errors.Join(err, dir.Close()))
+	}
+	s := &Store{place: root, base: base, root: dir, dir: file, streams: map[string]*stream{}}
 	s.folds = s.foldsCase()
 	return s, nil
 }
@@ -98,11 +103,11 @@ func (s *Store) Stat(ctx context.Context, name string) (store.Info, error) {
 	if err != nil {
 		return store.Info{}, s.fail("stat", name, err)
 	}
-	fi, err := s.root.Lstat(path)
+	st, err := lstat(s.root, s.dir, path)
 	if err != nil {
 		return store.Info{}, s.fail("stat", name, missing(err))
 	}
-	return store.Info{Name: name, Kind: kindOf(fi.Mode()), Size: fi.Size(), Modified: fi.ModTime().UTC(), ETag: etag(fi)}, nil
+	return store.Info{Name: name, Kind: kindOf(st.mode), Size: st.size, Modified: st.modified, ETag: st.etag()}, nil
 }
 
 // Open reads a part of a file.
@@ -173,9 +178,7 @@ func kindOf(m fs.FileMode) store.EntryKind {
 }
 
 // etag changes whenever a file is replaced or written to.
-func etag(fi fs.FileInfo) string {
-	return fmt.Sprintf("%x-%x-%x", fi.ModTime().UnixNano(), fi.Size(), inode(fi))
-}
+func etag(fi fs.FileInfo) string { return statusOf(fi).etag() }
 
 func (s *Store) fail(op, name string, err error) error { return store.Fail(op, s.place, name, err) }
 
