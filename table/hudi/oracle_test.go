@@ -121,6 +121,7 @@ func TestPlansAreTheOracles(t *testing.T) {
 	for seed := first; seed < first+uint64(n); seed++ {
 		dir := t.TempDir()
 		m := newModel(t, seed, writeTo(t, dir))
+		m.insert(m.tick())
 		for range 5 + m.rng.IntN(20) {
 			m.step()
 		}

@@ -27,7 +27,15 @@ type entry struct {
 // newest lists a metadata partition and returns the newest slice of each file
 // group by its id.
 func (t *Table) newest(ctx context.Context, partition string) (map[string]*slice, error) {
-	var entries []entry
+	entries, err := t.entries(ctx, partition)
+	if err != nil {
+		return nil, err
+	}
+	return t.slices(entries), nil
+}
+
+// entries lists the base and log files of a metadata partition.
+func (t *Table) entries(ctx context.Context, partition string) (entries []entry, err error) {
 	req := store.PageRequest{Prefix: Dir + "/" + partition + "/", Dirs: true}
 	for {
 		page, err := t.reader.List(ctx, req)
@@ -47,11 +55,10 @@ func (t *Table) newest(ctx context.Context, partition string) (map[string]*slice
 			entries = append(entries, entry{f, e.Name, e.Size})
 		}
 		if page.Next == "" {
-			break
+			return entries, nil
 		}
 		req.Token = page.Next
 	}
-	return t.slices(entries), nil
 }
 
 func (t *Table) slices(entries []entry) map[string]*slice {
