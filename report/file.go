@@ -2,9 +2,10 @@ package report
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
@@ -35,8 +36,7 @@ func fileColumns() []string {
 }
 
 func newFileRow(table string, many, refused bool, v *lake.Verdict) *fileRow {
-	r := &fileRow{MessageType: "file", Schema: Schema, Reason: string(v.Reason), Refused: refused, v: v,
-		Modified: stamp(v.Modified), TombstoneTime: stamp(v.Tombstone), DueAt: stamp(v.DueAt)}
+	r := &fileRow{MessageType: "file", Schema: Schema, Reason: string(v.Reason), Refused: refused, v: v}
 	if many {
 		r.Table, r.place = table, table+"/"
 	}
@@ -64,6 +64,7 @@ func (r *fileRow) name() string {
 
 func (r *fileRow) object() any {
 	r.Path, r.PathBase64 = encodePath(r.name())
+	r.Modified, r.TombstoneTime, r.DueAt = stamp(r.v.Modified), stamp(r.v.Tombstone), stamp(r.v.DueAt)
 	return r
 }
 
@@ -111,26 +112,26 @@ func encodePath(s string) (path *string, encoded string) {
 // partition is an object of strings, null for SQL NULL, in the table's order.
 type partition lake.Partition
 
-// MarshalJSON writes the object.
+// MarshalJSON writes the object. Bytes that aren't UTF-8 become U+FFFD.
 func (p partition) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
 	for i, v := range p {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		name, err := json.Marshal(v.Column)
-		if err != nil {
-			return nil, err
+		b = append(appendJSON(b, v.Column), ':')
+		if v.Null {
+			b = append(b, "null"...)
+		} else {
+			b = appendJSON(b, v.Value)
 		}
-		value := []byte("null")
-		if !v.Null {
-			if value, err = json.Marshal(v.Value); err != nil {
-				return nil, err
-			}
-		}
-		b = append(append(append(b, name...), ':'), value...)
 	}
 	return append(b, '}'), nil
+}
+
+func appendJSON(b []byte, s string) []byte {
+	quoted, _ := jsontext.AppendQuote(b, s) // an error says that s isn't UTF-8; the replacement stands in quoted then
+	return quoted
 }
 
 // String returns "a=1/b=NULL" for people and CSV.

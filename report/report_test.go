@@ -180,6 +180,15 @@ func TestLongTextIsCutAndSaysSo(t *testing.T) {
 	}
 }
 
+// Partition values keep their order, NULL is null, and what isn't UTF-8 is replaced.
+func TestPartitionJSON(t *testing.T) {
+	p := partition{{Column: "b", Value: "x\"<"}, {Column: "a", Null: true}, {Column: "c", Value: "\xff"}}
+	got, err := json.Marshal(p)
+	if want := `{"b":"x\"\u003c","a":null,"c":"` + "\ufffd" + `"}`; err != nil || string(got) != want {
+		t.Errorf("%s, %v, want %s", got, err, want)
+	}
+}
+
 func TestUnits(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536: "1.5 KiB", 1<<20 - 1: "1.0 MiB", 5 << 30: "5.0 GiB",
 		1 << 62: "4096.0 PiB", -1: "?"} {
