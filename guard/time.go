@@ -93,7 +93,11 @@ func inventoryAge(h *filelist.Head, o Options) (filelist.Outcome, string) {
 // span prints a duration to the second.
 // hours tells a retention in the unit of tables' properties, to a hundredth.
 func hours(d time.Duration) string {
-	return strconv.FormatFloat(math.Round(d.Hours()*100)/100, 'f', -1, 64) + " hours"
+	h := strconv.FormatFloat(math.Round(d.Hours()*100)/100, 'f', -1, 64)
+	if h == "1" {
+		return "1 hour"
+	}
+	return h + " hours"
 }
 
 func span(d time.Duration) string { return d.Round(time.Second).String() }

@@ -97,11 +97,11 @@ func orNone(s string) string {
 func (p *Printer) Checks(place string, doc any, checks []filelist.Guard) error {
 	facts := [][2]string{{"table", Printable(place)}}
 	for _, c := range checks {
-		text := string(c.Outcome) + " " + c.Code + ": " + Printable(c.Detail)
-		if c.Outcome != filelist.Passed && c.Fix != "" {
-			text += " " + Printable(c.Fix)
+		fix := c.Fix
+		if c.Outcome == filelist.Passed {
+			fix = ""
 		}
-		facts = append(facts, [2]string{"", p.paint(c.Outcome, text)})
+		facts = append(facts, [2]string{"", p.paint(c.Outcome, judged(c, fix))})
 	}
 	return p.Document("diagnosis", doc, facts)
 }

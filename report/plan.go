@@ -241,13 +241,25 @@ func (p *Printer) guardLines(guards []filelist.Guard) [][2]string {
 			passed++
 			continue
 		}
-		text := string(g.Outcome) + " " + g.Code + ": " + Printable(g.Detail)
-		if g.Outcome != filelist.Overridden && g.Fix != "" {
-			text += " " + Printable(g.Fix)
+		fix := g.Fix
+		if g.Outcome == filelist.Overridden {
+			fix = ""
 		}
-		lines = append(lines, [2]string{"", p.paint(g.Outcome, text)})
+		lines = append(lines, [2]string{"", p.paint(g.Outcome, judged(g, fix))})
 	}
 	return slices.Concat([][2]string{{"guards", Count(passed) + " passed"}}, lines)
+}
+
+// judged is a guard's line: outcome, code, detail and, as a sentence of its own, the fix.
+func judged(g filelist.Guard, fix string) string {
+	detail := strings.TrimSuffix(Printable(g.Detail), ".")
+	if detail != "" {
+		detail = ": " + detail
+	}
+	if fix != "" {
+		detail += ". " + Printable(fix)
+	}
+	return string(g.Outcome) + " " + g.Code + detail
 }
 
 // facts prints names and values in two columns.

@@ -23,7 +23,7 @@ what vacuum does with the same wishes as flags; with DRY RUN, what plan does:
 
 A table is named by its path: '/data/t', delta.` + "`s3://bucket/t`" + `. A name such as
 db.table would need a catalog.`,
-		Example: "  lakesweep sql \"VACUUM delta.`/data/events` RETAIN 168 HOURS DRY RUN\"\n" +
+		Example: "  lakesweep sql 'VACUUM delta.`/data/events` RETAIN 168 HOURS DRY RUN'\n" +
 			"  lakesweep sql \"VACUUM '/data/events' WHERE year||month >= '202307' LITE\" --yes",
 		Args: exactly(1, "one STATEMENT"),
 	}
