@@ -4,12 +4,13 @@
 #   test/servers.sh [SERVER…] -- COMMAND…   run COMMAND with the servers' variables set
 #   test/servers.sh [SERVER…]               print the variables, serve until interrupted
 #
-# Servers: moto, versitygw (S3). Default: all. Each is installed once from its
+# Servers: moto, versitygw (S3), gcs (fake-gcs-server). Default: all. Each is installed once from its
 # package registry into LAKESWEEP_TEST_CACHE (default ~/.cache/lakesweep-test)
 # and stopped, with its data, when this script ends.
 #
 # Variables: LAKESWEEP_TEST_S3, endpoints separated by spaces; "#posix" behind one
 # says that a file system is behind it, which can't hold every name.
+# LAKESWEEP_TEST_GCS, the endpoint of a Cloud Storage.
 set -euo pipefail
 
 cache=${LAKESWEEP_TEST_CACHE:-$HOME/.cache/lakesweep-test}
@@ -59,12 +60,20 @@ start_versitygw() {
 	add LAKESWEEP_TEST_S3 "http://127.0.0.1:$port#posix"
 }
 
+start_gcs() {
+	local port
+	[ -x "$cache/fake-gcs-server" ] || GOBIN=$cache go install github.com/fsouza/fake-gcs-server@v1.56.1
+	port=$(free_port)
+	start gcs "$port" "$cache/fake-gcs-server" -scheme http -host 127.0.0.1 -port "$port" -backend memory -external-url "http://127.0.0.1:$port" -log-level error
+	export LAKESWEEP_TEST_GCS=http://127.0.0.1:$port
+}
+
 servers=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
 	servers+=("$1")
 	shift
 done
-[ ${#servers[@]} -gt 0 ] || servers=(moto versitygw)
+[ ${#servers[@]} -gt 0 ] || servers=(moto versitygw gcs)
 for s in "${servers[@]}"; do
 	declare -F "start_$s" >/dev/null || { echo "servers.sh: no server $s" >&2; exit 2; }
 	"start_$s"

@@ -52,6 +52,9 @@ func testDirs(t *testing.T, s store.Store, opt Options) {
 	check := func(prefix string, want ...string) {
 		t.Helper()
 		for _, limit := range []int{0, 1, 2} {
+			if opt.LongDirPages && limit > 0 {
+				continue
+			}
 			var got []string
 			for _, e := range pages(t, s, store.PageRequest{Prefix: prefix, Dirs: true, Limit: limit}) {
 				if (e.Kind == store.Dir) != strings.HasSuffix(e.Listed(), "/") || e.Kind != store.Dir && e.Kind != store.File {

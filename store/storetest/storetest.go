@@ -22,6 +22,7 @@ type Options struct {
 	NoSlashNames   bool // "a//b" and "./a" are other spellings of "a/b" and "a", and no object can have a directory's name: a file system behind the server
 	NoIfMatch      bool // Target.IfMatch is ignored, though the real store honours it
 	NoPutCondition bool // Replace's condition is ignored
+	LongDirPages   bool // folded names don't count in a page's limit, though they do in the real store
 	Slow           bool // fewer objects and rounds
 }
 
