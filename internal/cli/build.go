@@ -6,6 +6,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/store/gcs"
 	"github.com/lakesweep/lakesweep/store/local"
 	"github.com/lakesweep/lakesweep/store/s3"
 	"github.com/lakesweep/lakesweep/sweep"
@@ -19,12 +20,17 @@ func newEngine(s session) (engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	google, err := gcs.FromEnv(s.setting)
+	if err != nil {
+		return nil, err
+	}
 	pacers := pacers{opt: store.PaceOptions{ListRate: s.tuning.ListRate, DeleteRate: s.tuning.DeleteRate}}
 	return &sweep.Engine{
 		Stores: store.Registry{
 			Classes: map[string]store.OpenFunc{
 				"file": local.Open,
 				"s3":   s3.New(buckets).Open,
+				"gs":   gcs.New(google).Open,
 			},
 			Wrap: func(root lake.Root, st store.Store) store.Store {
 				return store.Retry(pacers.of(root).Pace(store.Trace(st, s.log)), store.RetryOptions{})

@@ -1,10 +1,12 @@
 package gcs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -62,8 +64,8 @@ func (o *Opener) shared(ctx context.Context) (*client, error) {
 		return o.client, nil
 	}
 	c := &client{opt: o.opt, host: googleEndpoint, genuine: true}
-	if o.opt.Endpoint != "" {
-		host, err := hostOf(o.opt.Endpoint)
+	if endpoint := cmp.Or(o.opt.Endpoint, os.Getenv("STORAGE_EMULATOR_HOST")); endpoint != "" {
+		host, err := hostOf(endpoint)
 		if err != nil {
 			return nil, err
 		}

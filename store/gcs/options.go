@@ -1,13 +1,9 @@
 package gcs
 
 import (
-	"fmt"
 	"net/http"
-	"slices"
-	"strconv"
-	"strings"
 
-	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
 )
 
 // Options say how buckets are reached. The zero value takes the application
@@ -24,34 +20,21 @@ type Options struct {
 	Client *http.Client // nil: one of our own; otherwise it has the credentials
 }
 
-// A Setting is an option that can be given as text.
-type Setting struct {
-	Name string // "user-project"; as an environment variable LAKESWEEP_GCS_USER_PROJECT
-	Help string
-	set  func(*Options, string) error
-}
-
 // Settings lists all options that can be given as text.
-func Settings() []Setting {
-	text := func(field func(*Options) *string, allowed ...string) func(*Options, string) error {
-		return func(o *Options, v string) error {
-			if len(allowed) > 0 && !slices.Contains(allowed, v) {
-				return fmt.Errorf("%q is none of %s", v, strings.Join(allowed, ", "))
-			}
-			*field(o) = v
-			return nil
-		}
-	}
-	return []Setting{
-		{"endpoint", "URL of another server than Google's (else STORAGE_EMULATOR_HOST)", text(func(o *Options) *string { return &o.Endpoint })},
-		{"impersonate", "service account to act as, with the credentials found", text(func(o *Options) *string { return &o.Impersonate })},
-		{"anonymous", "true: send no credentials", func(o *Options, v string) (err error) {
-			o.Anonymous, err = strconv.ParseBool(v)
-			return err
-		}},
-		{"user-project", "project that pays for requests to a requester-pays bucket", text(func(o *Options) *string { return &o.UserProject })},
-		{"kms-key", "Cloud KMS key of what is written (default: the bucket's)", text(func(o *Options) *string { return &o.KMSKey })},
-		{"batch-delete", "off: one request for each deleted object", text(func(o *Options) *string { return &o.BatchDelete }, "off", "")},
+func Settings() []store.Setting[Options] {
+	return []store.Setting[Options]{
+		store.Text("endpoint", "URL of another server than Google's (else STORAGE_EMULATOR_HOST)",
+			func(o *Options) *string { return &o.Endpoint }),
+		store.Text("impersonate", "service account to act as, with the credentials found",
+			func(o *Options) *string { return &o.Impersonate }),
+		store.Switch("anonymous", "true: send no credentials",
+			func(o *Options) *bool { return &o.Anonymous }),
+		store.Text("user-project", "project that pays for requests to a requester-pays bucket",
+			func(o *Options) *string { return &o.UserProject }),
+		store.Text("kms-key", "Cloud KMS key of what is written (default: the bucket's)",
+			func(o *Options) *string { return &o.KMSKey }),
+		store.Text("batch-delete", "off: one request for each deleted object",
+			func(o *Options) *string { return &o.BatchDelete }, "off", ""),
 	}
 }
 
@@ -59,19 +42,5 @@ func Settings() []Setting {
 //
 // Errors: Invalid, naming the variable.
 func FromEnv(lookup func(string) (string, bool)) (Options, error) {
-	var o Options
-	for _, s := range Settings() {
-		name := "LAKESWEEP_GCS_" + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
-		v, ok := lookup(name)
-		if !ok {
-			continue
-		}
-		if err := s.set(&o, v); err != nil {
-			return Options{}, &lake.Error{Op: "read settings", Kind: lake.Invalid, Err: fmt.Errorf("%s: %w", name, err), Hint: s.Help}
-		}
-	}
-	if o.Endpoint == "" {
-		o.Endpoint, _ = lookup("STORAGE_EMULATOR_HOST")
-	}
-	return o, nil
+	return store.FromEnv("LAKESWEEP_GCS_", Settings(), lookup)
 }

@@ -1,13 +1,8 @@
 package s3
 
 import (
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
 )
 
 // Options say how buckets are reached. The zero value takes all from the SDK's
@@ -36,46 +31,39 @@ type Options struct {
 	Credentials aws.CredentialsProvider // nil: from the chain
 }
 
-// A Setting is an option that can be given as text.
-type Setting struct {
-	Name string // "role-arn"; as an environment variable LAKESWEEP_S3_ROLE_ARN
-	Help string
-	set  func(*Options, string) error
-}
-
 // Settings lists all options that can be given as text.
-func Settings() []Setting {
-	text := func(field func(*Options) *string, allowed ...string) func(*Options, string) error {
-		return func(o *Options, v string) error {
-			if len(allowed) > 0 && !slices.Contains(allowed, v) {
-				return fmt.Errorf("%q is none of %s", v, strings.Join(allowed, ", "))
-			}
-			*field(o) = v
-			return nil
-		}
-	}
-	flag := func(field func(*Options) *bool) func(*Options, string) error {
-		return func(o *Options, v string) (err error) {
-			*field(o), err = strconv.ParseBool(v)
-			return err
-		}
-	}
-	return []Setting{
-		{"region", "region of the bucket (else AWS_REGION, the profile's, or the bucket's own)", text(func(o *Options) *string { return &o.Region })},
-		{"endpoint", "URL of an S3-compatible server (else AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL)", text(func(o *Options) *string { return &o.Endpoint })},
-		{"addressing", "path or virtual (default: path at servers other than AWS and for buckets with a dot)", text(func(o *Options) *string { return &o.Addressing }, "path", "virtual", "")},
-		{"profile", "profile of the shared configuration files (else AWS_PROFILE)", text(func(o *Options) *string { return &o.Profile })},
-		{"role-arn", "role to assume with the credentials found", text(func(o *Options) *string { return &o.RoleARN })},
-		{"external-id", "external id for that role", text(func(o *Options) *string { return &o.ExternalID })},
-		{"anonymous", "true: sign no request", flag(func(o *Options) *bool { return &o.Anonymous })},
-		{"requester-pays", "true: the caller pays for requests", flag(func(o *Options) *bool { return &o.RequesterPays })},
-		{"sse", "encryption of what is written: AES256, aws:kms or aws:kms:dsse", text(func(o *Options) *string { return &o.SSE }, "AES256", "aws:kms", "aws:kms:dsse", "")},
-		{"kms-key", "key for aws:kms", text(func(o *Options) *string { return &o.KMSKey })},
-		{"customer-key", "base64 of the 256-bit key of objects encrypted by SSE-C", text(func(o *Options) *string { return &o.CustomerKey })},
-		{"checksum", "required or supported: when writes carry a checksum (default: only where S3 demands one)", text(func(o *Options) *string { return &o.Checksum }, "required", "supported", "")},
-		{"content-md5", "true: bulk deletes carry Content-MD5, as older servers demand", flag(func(o *Options) *bool { return &o.ContentMD5 })},
-		{"bulk-delete", "off: one request for each deleted object", text(func(o *Options) *string { return &o.BulkDelete }, "off", "")},
-		{"delete-match", "on or off: bulk deletes depend on each object's ETag (default: at AWS only)", text(func(o *Options) *string { return &o.DeleteMatch }, "on", "off", "")},
+func Settings() []store.Setting[Options] {
+	return []store.Setting[Options]{
+		store.Text("region", "region of the bucket (else AWS_REGION, the profile's, or the bucket's own)",
+			func(o *Options) *string { return &o.Region }),
+		store.Text("endpoint", "URL of an S3-compatible server (else AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL)",
+			func(o *Options) *string { return &o.Endpoint }),
+		store.Text("addressing", "path or virtual (default: path at servers other than AWS and for buckets with a dot)",
+			func(o *Options) *string { return &o.Addressing }, "path", "virtual", ""),
+		store.Text("profile", "profile of the shared configuration files (else AWS_PROFILE)",
+			func(o *Options) *string { return &o.Profile }),
+		store.Text("role-arn", "role to assume with the credentials found",
+			func(o *Options) *string { return &o.RoleARN }),
+		store.Text("external-id", "external id for that role",
+			func(o *Options) *string { return &o.ExternalID }),
+		store.Switch("anonymous", "true: sign no request",
+			func(o *Options) *bool { return &o.Anonymous }),
+		store.Switch("requester-pays", "true: the caller pays for requests",
+			func(o *Options) *bool { return &o.RequesterPays }),
+		store.Text("sse", "encryption of what is written: AES256, aws:kms or aws:kms:dsse",
+			func(o *Options) *string { return &o.SSE }, "AES256", "aws:kms", "aws:kms:dsse", ""),
+		store.Text("kms-key", "key for aws:kms",
+			func(o *Options) *string { return &o.KMSKey }),
+		store.Text("customer-key", "base64 of the 256-bit key of objects encrypted by SSE-C",
+			func(o *Options) *string { return &o.CustomerKey }),
+		store.Text("checksum", "required or supported: when writes carry a checksum (default: only where S3 demands one)",
+			func(o *Options) *string { return &o.Checksum }, "required", "supported", ""),
+		store.Switch("content-md5", "true: bulk deletes carry Content-MD5, as older servers demand",
+			func(o *Options) *bool { return &o.ContentMD5 }),
+		store.Text("bulk-delete", "off: one request for each deleted object",
+			func(o *Options) *string { return &o.BulkDelete }, "off", ""),
+		store.Text("delete-match", "on or off: bulk deletes depend on each object's ETag (default: at AWS only)",
+			func(o *Options) *string { return &o.DeleteMatch }, "on", "off", ""),
 	}
 }
 
@@ -83,16 +71,5 @@ func Settings() []Setting {
 //
 // Errors: Invalid, naming the variable.
 func FromEnv(lookup func(string) (string, bool)) (Options, error) {
-	var o Options
-	for _, s := range Settings() {
-		name := "LAKESWEEP_S3_" + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
-		v, ok := lookup(name)
-		if !ok {
-			continue
-		}
-		if err := s.set(&o, v); err != nil {
-			return Options{}, &lake.Error{Op: "read settings", Kind: lake.Invalid, Err: fmt.Errorf("%s: %w", name, err), Hint: s.Help}
-		}
-	}
-	return o, nil
+	return store.FromEnv("LAKESWEEP_S3_", Settings(), lookup)
 }
