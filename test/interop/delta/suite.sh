@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Delta-Spark and delta-rs write tables, lakesweep vacuums them, both read them.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+export LAKESWEEP_CACHE=${LAKESWEEP_CACHE:-$HOME/.cache/lakesweep}
+exec "$LAKESWEEP_CACHE/venv/bin/python" "$here/suite.py" "$@"
