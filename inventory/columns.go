@@ -37,6 +37,10 @@ const (
 // roleNames are the words for the columns option.
 var roleNames = [roles]string{"path", "path_raw", "path_base64", "absolute", "bucket", "size", "modified", "created", "directory", "etag", "version", "latest", "delete_marker", "deleted", "snapshot", "record"}
 
+// ColumnWords returns the words that Options.Columns maps to columns, and the
+// two that say how names are spelled.
+func ColumnWords() []string { return append(slices.Clone(roleNames[:]), "encoding", "scheme") }
+
 // columnNames lists, for each role, the names by which sources call it, in
 // lower case, the most telling first. Sources: S3 Inventory and S3 Metadata,
 // Azure Blob Inventory, GCS Storage Insights (spec/listing-and-libraries.md
@@ -95,7 +99,7 @@ func assign(names []string, explicit map[string]string) (columns, error) {
 		}
 		r := slices.Index(roleNames[:], word)
 		if r < 0 {
-			return nil, columnError(fmt.Errorf("%q is nothing that a column can be", word), "Write one of "+strings.Join(append(roleNames[:], "encoding", "scheme"), ", ")+", then = and the column's name.")
+			return nil, columnError(fmt.Errorf("%q is nothing that a column can be", word), "Write one of "+strings.Join(ColumnWords(), ", ")+", then = and the column's name.")
 		}
 		i := slices.Index(names, name)
 		if i < 0 {

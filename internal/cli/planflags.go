@@ -69,7 +69,7 @@ func (f *planFlags) bindTuning(fs *pflag.FlagSet) {
 
 // bindForm binds what says how to read an inventory.
 func (f *planFlags) bindForm(fs *pflag.FlagSet) {
-	fs.Var(newValue(&f.req.Inventory.Columns, "COLUMNS", parseColumns), "inventory-columns", "columns of the inventory: path=NAME,size=NAME,modified=NAME")
+	fs.Var(newValue(&f.req.Inventory.Columns, "COLUMNS", parseColumns), "inventory-columns", "columns of the inventory: path=NAME,size=NAME,modified=NAME, encoding=form; see docs/inventories.md")
 	fs.Var(newValue(&f.req.Inventory.Taken, "TIME", parseTime), "inventory-taken", "when the scan of the inventory began, where it doesn't say")
 }
 

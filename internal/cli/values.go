@@ -3,10 +3,12 @@ package cli
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/lakesweep/lakesweep/inventory"
 	"github.com/lakesweep/lakesweep/report"
 	"github.com/lakesweep/lakesweep/sweep"
 )
@@ -127,7 +129,7 @@ func startsWithScheme(s string) bool {
 	}) < 0
 }
 
-// parseColumns reads path=NAME,size=NAME,modified=NAME.
+// parseColumns reads path=NAME,size=NAME,… with the words of package inventory.
 func parseColumns(s string) (map[string]string, error) {
 	columns := map[string]string{}
 	for part := range strings.SplitSeq(s, ",") {
@@ -138,12 +140,10 @@ func parseColumns(s string) (map[string]string, error) {
 		case columns[role] != "":
 			return nil, fmt.Errorf("%s is given twice", role)
 		}
-		switch role {
-		case "path", "size", "modified":
-			columns[role] = name
-		default:
-			return nil, fmt.Errorf("%q is none of path, size and modified", role)
+		if words := inventory.ColumnWords(); !slices.Contains(words, role) {
+			return nil, fmt.Errorf("%q is none of %s", role, strings.Join(words, ", "))
 		}
+		columns[role] = name
 	}
 	return columns, nil
 }
