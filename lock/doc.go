@@ -1,0 +1,10 @@
+// Package lock is leases on a table: the lock that a table's other writers take
+// too, so that a plan is published and completed in one piece.
+//
+// Invariants:
+//
+//  1. A Lease is verified before each irreversible step, and says no when in
+//     doubt.
+//  2. Only what is ours is released.
+//  3. A lock is held for moments, never while objects are deleted.
+package lock
