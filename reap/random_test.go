@@ -62,6 +62,7 @@ func TestRandomRuns(t *testing.T) {
 			if _, err := w.apply(context.Background(), cleared); err != nil {
 				rt.Logf("ended by %v", err)
 			}
+			w.sound()
 		}
 		w.faults, w.opt.MaxDelete = nil, 0
 		res, err := w.apply(context.Background(), cleared)
