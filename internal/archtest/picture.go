@@ -31,7 +31,7 @@ func rooms() []string {
 // outsiders maps what only some folders may import to those folders.
 func outsiders() map[string][]string {
 	return map[string][]string{
-		"github.com/aws/":                 {"store/s3", "lock/dynamodb"},
+		"github.com/aws/":                 {"store/s3", "lock/dynamodb", "bench", "test"},
 		"cloud.google.com/go":             {"store/gcs"},
 		"google.golang.org/api":           {"store/gcs"},
 		"google.golang.org/grpc":          {"store/gcs"},
