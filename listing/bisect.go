@@ -57,13 +57,13 @@ func (w *walk) bisect(ctx context.Context) error {
 	case bounds == nil:
 		bounds = []Range{{}}
 	}
-	if w.guess == 0 && w.o.Within == nil {
+	if w.guess == 0 {
 		w.guess = float64(w.o.Expected)
 	}
 	w.board = newBoard(bounds)
 	w.points = newPoints(w.o.Seeds)
-	if len(bounds) == 1 && len(w.points.seeds) == 0 {
-		if done, err := w.first(ctx); done || err != nil {
+	if len(bounds) <= fewBounds && len(w.points.seeds) == 0 {
+		if err := w.first(ctx); err != nil {
 			return err
 		}
 	}
@@ -87,41 +87,47 @@ func (w *walk) bisect(ctx context.Context) error {
 	return nil
 }
 
-// first lists the first page, which is all there is of most tables, and looks
-// for split points only if it isn't. It reports whether the walk is done.
-func (w *walk) first(ctx context.Context) (done bool, err error) {
-	s := w.board.claim()
-	page, _, err := w.page(ctx, s, "")
-	if err != nil {
-		return false, rangeError(s.String(), err)
+// fewBounds is the number of bounds up to which their first pages are read one
+// after the other.
+const fewBounds = 4
+
+// first lists the first page of each bound, which is all there is of most
+// tables, and looks for split points only if it isn't.
+func (w *walk) first(ctx context.Context) error {
+	var open []*span
+	for s := w.board.claim(); s != nil; s = w.board.claim() {
+		page, _, err := w.page(ctx, s, "")
+		var mine []store.Info
+		closed := false
+		if err == nil {
+			mine, closed, err = s.take(page, false)
+		}
+		if err == nil && len(mine) > 0 {
+			err = w.emit(mine)
+		}
+		w.serial = errors.Is(err, errStart)
+		if err != nil && !w.serial {
+			return rangeError(s.String(), err)
+		}
+		w.mu.Lock()
+		w.book(s, page.Entries, mine)
+		w.mu.Unlock()
+		if closed {
+			w.board.close(s)
+			continue
+		}
+		open = append(open, s)
+		if w.serial {
+			break
+		}
 	}
-	mine, closed, err := s.take(page, false)
-	if errors.Is(err, errStart) {
-		w.serial = true
+	for _, s := range open {
 		w.board.release(s)
-		return false, nil
 	}
-	if err == nil && len(mine) > 0 {
-		err = w.emit(mine)
+	if len(open) == 0 || w.serial || w.guess > 0 && w.guess < 2*skeletonRequests*w.pageKeys() {
+		return nil
 	}
-	if err != nil {
-		return false, rangeError(s.String(), err)
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.book(s, page.Entries, mine)
-	if closed {
-		w.board.close(s)
-		w.st.Ranges = 1
-		return true, nil
-	}
-	w.board.release(s)
-	if w.o.Expected > 0 && float64(w.o.Expected) < 2*skeletonRequests*w.pageKeys() {
-		return false, nil
-	}
-	w.mu.Unlock()
-	defer w.mu.Lock()
-	return false, w.skeleton(ctx, w.board.bounds)
+	return w.skeleton(ctx, w.board.bounds)
 }
 
 // book counts what a page of s brought and learns from it. Called under the lock.
@@ -205,9 +211,16 @@ func (w *walk) settle(ctx context.Context, s *span, page, mine []store.Info, clo
 	return goOn
 }
 
+// spreadPages is the least number of pages in a span for which spread cuts it off.
+const spreadPages = 4
+
 // spread cuts the bounds at the seeds into as many spans as may run at first.
 func (w *walk) spread() {
-	for len(w.board.waiting) < w.gate.limit {
+	limit := w.gate.limit
+	if w.guess > 0 {
+		limit = min(limit, 1+int(w.guess/w.pageKeys()/spreadPages))
+	}
+	for len(w.board.waiting) < limit {
 		widest, most := (*span)(nil), 1
 		for _, s := range w.board.waiting {
 			if lo, hi := w.points.seedsOf(s.last, s.end); hi-lo > most {
@@ -309,12 +322,13 @@ func (w *walk) learn(s *span, mine, page []store.Info) {
 // goingOn is false if the page was asked for by start key.
 func (w *walk) page(ctx context.Context, s *span, token string) (page store.Page, goingOn bool, err error) {
 	req := store.PageRequest{Prefix: w.board.bounds[s.bound].prefix(), Token: token}
+	since := time.Now()
 	for try := 0; ; try++ {
 		if req.Token == "" {
 			req.After = s.last
 		}
 		page, err = w.request(ctx, req)
-		if err == nil || !w.again(ctx, err, try) {
+		if err == nil || !w.again(ctx, err, try, since) {
 			return page, req.Token != "", err
 		}
 		req.Token = "" // the last key is safer than a token that failed
@@ -323,11 +337,6 @@ func (w *walk) page(ctx context.Context, s *span, token string) (page store.Page
 
 // request asks for one page and tells the gate how it went.
 func (w *walk) request(ctx context.Context, req store.PageRequest) (store.Page, error) {
-	if w.o.Limiter != nil {
-		if err := w.o.Limiter.Wait(ctx); err != nil {
-			return store.Page{}, err
-		}
-	}
 	start := time.Now()
 	page, err := w.r.List(ctx, req)
 	now := time.Now()
@@ -344,24 +353,26 @@ func (w *walk) request(ctx context.Context, req store.PageRequest) (store.Page, 
 	return page, err
 }
 
+// patience is how long a worker goes on asking a store that doesn't answer
+// properly. The retrying wrapper below it has its own.
 const (
-	triesThrottled = 12 // waits up to some 40 s
-	triesOther     = 4
+	patience   = time.Minute
+	triesOther = 4 // where it isn't for throttling
 )
 
-// again waits before the next try, or reports that there is none.
-func (w *walk) again(ctx context.Context, err error, try int) bool {
-	limit, pause := triesOther, 20*time.Millisecond
+// again waits before the next try, or reports that there is none. since is
+// when the first was made.
+func (w *walk) again(ctx context.Context, err error, try int, since time.Time) bool {
+	pause := 20 * time.Millisecond
+	throttled := errors.Is(err, store.ErrThrottled)
 	switch {
-	case errors.Is(err, store.ErrThrottled):
-		limit, pause = triesThrottled, 50*time.Millisecond
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, store.ErrUnsupported), errors.Is(err, fs.ErrInvalid):
+	case ctx.Err() != nil, time.Since(since) > patience, try+1 >= triesOther && !throttled,
+		errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, store.ErrUnsupported), errors.Is(err, fs.ErrInvalid):
 		return false
+	case throttled:
+		pause = 50 * time.Millisecond
 	}
-	if try+1 >= limit || ctx.Err() != nil {
-		return false
-	}
-	pause = min(pause<<try, 5*time.Second)
+	pause = min(pause<<min(try, 10), 5*time.Second)
 	t := time.NewTimer(pause/2 + rand.N(pause))
 	defer t.Stop()
 	select {
@@ -371,7 +382,7 @@ func (w *walk) again(ctx context.Context, err error, try int) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !errors.Is(err, store.ErrThrottled) {
+	if !throttled {
 		w.st.Retried++
 	}
 	return true

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"slices"
+	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
@@ -24,7 +26,7 @@ func (w *walk) fanOut(ctx context.Context) error {
 		// A local disk: its directories are cached or seek-bound; more workers than a few for each core only queue.
 		w.gate = &gate{limit: 4 * runtime.GOMAXPROCS(0), fixed: true}
 	}
-	d := &dirs{pending: []string{""}}
+	d := &dirs{pending: []string{""}, flat: t.Flat && !t.Directories}
 	w.mu.Lock()
 	w.dispatchDirs(ctx, d)
 	w.mu.Unlock()
@@ -37,21 +39,25 @@ func (w *walk) fanOut(ctx context.Context) error {
 
 // dirs is the directories still to be listed: a queue while they are few, so
 // that the walk spreads, and a stack when they are many.
-type dirs struct{ pending []string }
+type dirs struct {
+	pending []string
+	flat    bool // once they are many, list all that lies below one flat
+	many    bool // they were many
+}
 
-func (d *dirs) next() (string, bool) {
+// next returns a directory, and whether all below it is to be listed at once.
+func (d *dirs) next() (dir string, all, ok bool) {
 	n := len(d.pending)
 	switch {
 	case n == 0:
-		return "", false
+		return "", false, false
 	case n < manyPending:
-		dir := d.pending[0]
-		d.pending = d.pending[1:]
-		return dir, true
+		dir, d.pending = d.pending[0], d.pending[1:]
+	default:
+		d.many = true
+		dir, d.pending = d.pending[n-1], d.pending[:n-1]
 	}
-	dir := d.pending[n-1]
-	d.pending = d.pending[:n-1]
-	return dir, true
+	return dir, d.flat && d.many, true
 }
 
 // dispatchDirs starts workers for pending directories as far as the gate
@@ -70,12 +76,18 @@ func (w *walk) walkDirs(ctx context.Context, d *dirs) {
 	defer w.mu.Unlock()
 	defer func() { w.busy-- }()
 	for ctx.Err() == nil && w.busy <= w.gate.limit {
-		dir, ok := d.next()
+		dir, all, ok := d.next()
 		if !ok {
 			return
 		}
 		w.mu.Unlock()
-		subs, err := w.directory(ctx, dir)
+		var subs []string
+		var err error
+		if all {
+			err = w.below(ctx, dir)
+		} else {
+			subs, err = w.directory(ctx, dir)
+		}
 		w.mu.Lock()
 		if err != nil {
 			w.stop(rangeError(fmt.Sprintf("directory %q", dir), err))
@@ -131,6 +143,36 @@ func (w *walk) directory(ctx context.Context, dir string) ([]string, error) {
 	return subs, nil
 }
 
+// below lists all that lies below a directory flat, page after page.
+func (w *walk) below(ctx context.Context, dir string) error {
+	s := &span{}
+	for req := (store.PageRequest{Prefix: dir + "/"}); ; {
+		page, err := w.retried(ctx, req)
+		var entries []store.Info
+		closed := false
+		if err == nil {
+			entries, closed, err = s.take(page, true)
+		}
+		if err != nil {
+			return err
+		}
+		entries = slices.DeleteFunc(entries, func(e store.Info) bool { return !w.within(e.Listed()) })
+		if len(entries) > 0 {
+			if err := w.emit(entries); err != nil {
+				return err
+			}
+		}
+		w.mu.Lock()
+		w.st.Keys += int64(len(entries))
+		w.o.Observer.Emit(lake.Event{Stage: "list", Done: w.st.Keys, Expected: w.o.Expected})
+		w.mu.Unlock()
+		if closed {
+			return nil
+		}
+		req.Token = page.Next
+	}
+}
+
 // readDir reads all pages of a directory.
 func (w *walk) readDir(ctx context.Context, dir string) ([]store.Info, error) {
 	var all []store.Info
@@ -139,10 +181,11 @@ func (w *walk) readDir(ctx context.Context, dir string) ([]store.Info, error) {
 		req.Prefix = dir + "/"
 	}
 	sorted, prev := w.r.Traits().Flat, ""
+	since := time.Now()
 	for try := 0; ; {
 		page, err := w.request(ctx, req)
 		if err != nil {
-			if !w.again(ctx, err, try) {
+			if !w.again(ctx, err, try, since) {
 				return nil, err
 			}
 			try++

@@ -32,10 +32,7 @@ func (w *walk) goThrough(ctx context.Context) error {
 func (w *walk) chain(ctx context.Context, bound int, left []*span) error {
 	all := &span{bound: bound} // every page's order is checked against the one before
 	for req := (store.PageRequest{Prefix: w.board.bounds[bound].prefix()}); len(left) > 0; {
-		page, err := w.request(ctx, req)
-		for try := 0; err != nil && w.again(ctx, err, try); try++ {
-			page, err = w.request(ctx, req)
-		}
+		page, err := w.retried(ctx, req)
 		var entries []store.Info
 		closed := false
 		if err == nil {

@@ -27,22 +27,16 @@ type Options struct {
 	// Enter is asked about each directory that was listed, before anything of
 	// it is emitted; nil enters all. It gets every entry of the directory, so
 	// that no entries mean an empty directory. It's called by many goroutines,
-	// and not at all where the store lists flat (see Fans).
+	// and not where listings are flat: not at all unless Fans, and on stores
+	// without directories of their own not for all.
 	Enter func(ctx context.Context, dir string, entries []store.Info) (Decision, error)
 	// Reach says of a directory, by its name, whether anything below it is
 	// wanted; nil wants everything. It prunes: what lies in a directory of reach
 	// Nothing is only emitted where jumping over it would cost more. It's called
 	// by many goroutines, and excludes Within.
 	Reach func(dir string) Reach
-	// Limiter paces requests, nil doesn't. Several walks may share one.
-	Limiter Limiter
 	// Observer hears of the objects listed so far, in the stage "list".
 	Observer lake.Observer
-}
-
-// Limiter waits until one more request may be issued. *rate.Limiter is one.
-type Limiter interface {
-	Wait(ctx context.Context) error
 }
 
 // Decision says what becomes of a directory that was listed.
