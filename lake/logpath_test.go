@@ -156,3 +156,12 @@ func TestNamedKeepsBothReadings(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkLogPath(b *testing.B) {
+	r := Root{Scheme: "file", Path: "r"}
+	for b.Loop() {
+		if _, err := r.LogPath("year=2023/month=07/day=01/hour=00/part-00000-97f0b460-484e-42d7-acde-65e2a4a54ffd.c000.snappy.parquet"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -243,26 +243,30 @@ func (s *scanner) digits() {
 	}
 }
 
-func (s *scanner) peek(set string) bool {
-	return s.i < len(s.b) && bytes.IndexByte([]byte(set), s.b[s.i]) >= 0
+// at returns the byte at the scanner's place, 0 at the end.
+func (s *scanner) at() byte {
+	if s.i < len(s.b) {
+		return s.b[s.i]
+	}
+	return 0
 }
 
 func (s *scanner) number() {
-	if s.peek("-") {
+	if s.at() == '-' {
 		s.i++
 	}
-	if s.peek("0") {
+	if s.at() == '0' {
 		s.i++
 	} else {
 		s.digits()
 	}
-	if s.peek(".") {
+	if s.at() == '.' {
 		s.i++
 		s.digits()
 	}
-	if s.peek("eE") {
+	if s.at()|0x20 == 'e' {
 		s.i++
-		if s.peek("+-") {
+		if c := s.at(); c == '+' || c == '-' {
 			s.i++
 		}
 		s.digits()
