@@ -30,6 +30,7 @@ type expr struct {
 	pos     int
 	text    string
 	negated bool // NOT IN, IS NOT NULL, …
+	quoted  bool // a column's name in backquotes
 	value   literal
 	kids    []*expr
 }

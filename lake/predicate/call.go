@@ -12,7 +12,7 @@ type function struct {
 	build       func(c *checker, e *expr, args []*node) (*node, error)
 }
 
-// functions returns the function of that name.
+// functionNamed returns the function of that name.
 func functionNamed(name string) (function, bool) {
 	switch name {
 	case "concat":

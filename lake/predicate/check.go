@@ -100,7 +100,7 @@ func (c *checker) column(e *expr) (*node, error) {
 		}
 		return &node{form: fColumn, typ: c.types[i], pos: e.pos, columns: []int{i}, eval: func(r *row) value { return r.values[i] }}, nil
 	}
-	if e.value.typ.kind != kString { // not in backquotes
+	if !e.quoted {
 		if name := strings.ToLower(e.text); name == "current_date" || name == "current_timestamp" {
 			return c.call(&expr{form: fCall, pos: e.pos, text: name}, nil)
 		}

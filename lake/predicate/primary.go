@@ -80,11 +80,7 @@ func (p *parser) column(t lex.Token) (*expr, error) {
 	if p.peek().Is(".") {
 		return nil, faultf(t.Pos, "%q is followed by a dot", t.Text).fix("Write the column's name alone; a name that holds a dot goes in backquotes as a whole.")
 	}
-	e := &expr{form: fColumn, pos: t.Pos, text: t.Text}
-	if t.Kind == lex.Quoted {
-		e.value.typ.kind = kString // marks a name that can't be current_date
-	}
-	return e, nil
+	return &expr{form: fColumn, pos: t.Pos, text: t.Text, quoted: t.Kind == lex.Quoted}, nil
 }
 
 // cases reads CASE [operand] WHEN … THEN … [ELSE …] END.

@@ -141,8 +141,11 @@ func (c *checker) length(e *expr, args []*node) (*node, error) {
 	}), nil
 }
 
-// padLimit bounds the length that lpad may ask for.
+// padLimit bounds the length that lpad may ask for, in characters.
 const padLimit = 1 << 16
+
+// textLimit bounds what replace may insert, in bytes.
+const textLimit = 1 << 20
 
 // lpad fills a string on the left, or cuts it, to a length in characters.
 func (c *checker) lpad(e *expr, args []*node) (*node, error) {
@@ -200,7 +203,7 @@ func (c *checker) replace(e *expr, args []*node) (*node, error) {
 		if v[1].s == "" {
 			return v[0]
 		}
-		if len(v[0].s) > padLimit || len(by) > padLimit {
+		if strings.Count(v[0].s, v[1].s)*len(by) > textLimit {
 			r.doubt = true
 			return null
 		}

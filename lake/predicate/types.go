@@ -186,7 +186,7 @@ func widest(types []typ) (typ, bool) {
 	return common, ok
 }
 
-// comparable is the type that both sides of a comparison are cast to.
+// comparableType is the type that both sides of a comparison are cast to.
 //
 // Source: TypeCoercion.findCommonTypeForBinaryComparison and DecimalPrecision of Spark 3.5.
 func comparableType(a, b typ) (typ, bool) {
