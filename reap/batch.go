@@ -59,6 +59,9 @@ func (r *run) execute(ctx context.Context, rows []lake.Verdict) error {
 		return err
 	}
 	r.remove(ctx, open)
+	if r.o.AllVersions {
+		r.purgeVersions(ctx, items)
+	}
 	checksums = orphaned(checksums)
 	r.remove(ctx, checksums)
 	return r.settleBatch(ctx, items, checksums)

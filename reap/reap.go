@@ -42,7 +42,8 @@ type Options struct {
 	Reserved func(lake.Key) bool
 	// Blob opens the place of an absolute URI and gives the name there; nil: a plan with blobs is refused.
 	Blob func(ctx context.Context, uri string) (p Place, name string, err error)
-	// AllVersions is refused by stores without versions: see store.Target.Version.
+	// AllVersions deletes every version of the objects in a bucket that keeps versions, for good. The caller made sure that the user means it.
+	AllVersions bool
 
 	RefreshEvery time.Duration    // the guardian reads the log at most so often, 0: 2 s
 	Now          func() time.Time // nil: time.Now

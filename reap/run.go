@@ -56,6 +56,10 @@ func newRun(ctx context.Context, job Job, o Options) (*run, error) {
 			return nil, err
 		}
 	}
+	if o.AllVersions && (!job.Place.Traits().Versions || o.Quarantine != nil) {
+		return nil, r.error(lake.Invalid, errors.New("versions can be deleted only in a store that lists them, and not together with a quarantine"),
+			"Leave --all-versions out.")
+	}
 	if job.Journal.Head().PlanID != r.head.PlanID {
 		return nil, r.error(lake.Internal, fmt.Errorf("the journal is of plan %s", job.Journal.Head().PlanID), "")
 	}

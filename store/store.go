@@ -61,6 +61,9 @@ type PageRequest struct {
 	Token  string // goes on with an earlier page of the same request; excludes After. Where not Traits.Flat it serves once
 	Dirs   bool   // one level only: names below a further '/' are folded into a Dir entry. Prefix is "" or ends with '/'
 	Limit  int    // at most so many entries, 0 for the store's own page size
+	// Versions asks for every version of the names, and for every delete marker, as entries of kind File with a Version; those of one name
+	// come together. Needs Traits.Versions; excludes After and Dirs.
+	Versions bool
 }
 
 // Page is a part of a listing. The listing goes on when Next isn't empty. The
@@ -80,6 +83,7 @@ type Traits struct {
 	CaseFolds   bool          // "a" and "A" (or two Unicode forms) may be one object
 	PutIfAbsent bool          // PutIfAbsent is atomic and all writers of tables respect it
 	IfMatch     bool          // deletes can depend on Target.IfMatch
+	Versions    bool          // versions can be listed, and deleted one by one (Target.Version)
 	DeleteBatch int           // keys in one delete request, at least 1
 	PageSize    int           // entries in a page
 	ClockGrain  time.Duration // resolution of Modified

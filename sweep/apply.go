@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +48,7 @@ func (e *Engine) Apply(ctx context.Context, p *plan.Plan, req ApplyRequest, emit
 	}
 	done, err := reap.Run(ctx, job, o)
 	result.Result, result.Quarantined, result.Limit = done.Result, done.Quarantined, done.Limit
-	result.Versioned = h.Evidence.Versioned
+	result.Versioned = h.Evidence.Versioned && !o.AllVersions
 	if h.Evidence.SoftDelete > 0 {
 		result.HeldUntil = e.Now().Add(h.Evidence.SoftDelete)
 	}
@@ -87,6 +88,9 @@ func (e *Engine) deltaJob(ctx context.Context, p *plan.Plan, h *filelist.Head, r
 		Checksums: traits.Name == "local", Reserved: func(k lake.Key) bool { return !rules.Visible(k) },
 		Now: e.Now, Observe: e.Observe,
 	}
+	if o.AllVersions, err = allVersions(req, h); err != nil {
+		return job, o, err
+	}
 	quarantine := ""
 	if req.Quarantine != "" {
 		if o.Quarantine, err = e.quarantine(ctx, req.Quarantine, h.PlanID, at.root); err != nil {
@@ -98,6 +102,17 @@ func (e *Engine) deltaJob(ctx context.Context, p *plan.Plan, h *filelist.Head, r
 		PlanID: h.PlanID, Table: h.Table, Format: h.Format, Tool: e.Tool, Created: e.Now().UTC(), Quarantine: quarantine,
 	})
 	return job, o, err
+}
+
+// allVersions reports whether the user wants old versions deleted too, of this
+// very table.
+func allVersions(req ApplyRequest, h *filelist.Head) (bool, error) {
+	if req.AllVersions != "" && req.AllVersions != h.Given {
+		return false, &lake.Error{Op: "apply", Table: h.Table, Kind: lake.Invalid,
+			Err:  fmt.Errorf("--all-versions names %q, but the plan's table is %q", req.AllVersions, h.Given),
+			Hint: "Name the table exactly as the plan's command line did."}
+	}
+	return req.AllVersions != "", nil
 }
 
 // recording says what the run leaves in the table's log.

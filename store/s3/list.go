@@ -16,11 +16,15 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 )
 
-// List returns one page of ListObjectsV2.
+// List returns one page of ListObjectsV2, or of ListObjectVersions.
 //
 // Errors: ErrTruncated for an answer that isn't whole.
 func (s *Store) List(ctx context.Context, req store.PageRequest) (store.Page, error) {
-	page, err := s.list(ctx, req)
+	list := s.list
+	if req.Versions {
+		list = s.listVersions
+	}
+	page, err := list(ctx, req)
 	if err != nil {
 		return store.Page{}, s.fail("list", req.Prefix, err)
 	}
