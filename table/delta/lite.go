@@ -81,7 +81,7 @@ func (t *Table) lite(ctx context.Context, req LiteRequest, p *Protection, yield 
 	s := &liteSink{protectSink: (&protector{t: t, req: ProtectRequest{Cutoff: req.Cutoff}}).start(false),
 		p: p, yielded: keyset.NewExact(), yield: yield}
 	reader := commitReader{t: t, parts: p.parts, skipAdds: func(logFile) bool { return true }}
-	return reader.each(ctx, commits, func(c logFile, b batch) error {
+	err = reader.each(ctx, commits, func(c logFile, b batch) error {
 		for i := range b.files {
 			if err := s.gone(&b.files[i], &c); err != nil {
 				if errors.Is(err, errStopped) {
@@ -92,6 +92,10 @@ func (t *Table) lite(ctx context.Context, req LiteRequest, p *Protection, yield 
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return p.Set.Err() // files that it couldn't ask about were passed over
 }
 
 type liteSink struct {
