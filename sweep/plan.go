@@ -79,7 +79,18 @@ func (e *Engine) PlanMany(ctx context.Context, reqs []PlanRequest, outs []string
 }
 
 func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (*plan.Plan, error) {
-	run, err := e.prepare(ctx, req)
+	p, err := e.open(ctx, req.Table)
+	if err != nil {
+		return nil, err
+	}
+	format, err := detect(ctx, p, req.Format)
+	if err != nil {
+		return nil, err
+	}
+	if format == "hudi" {
+		return e.planHudi(ctx, p, req, out)
+	}
+	run, err := e.prepareAt(ctx, p, req)
 	if err != nil {
 		return nil, err
 	}
@@ -90,10 +101,21 @@ func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (*pla
 	return e.write(ctx, run, v, out)
 }
 
-// prepare opens a table and replays its log.
+// prepare opens a Delta table and replays its log.
 func (e *Engine) prepare(ctx context.Context, req PlanRequest) (*deltaRun, error) {
+	p, err := e.open(ctx, req.Table)
+	if err == nil {
+		err = deltaOnly(ctx, p, req.Format)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.prepareAt(ctx, p, req)
+}
+
+func (e *Engine) prepareAt(ctx context.Context, p *place, req PlanRequest) (*deltaRun, error) {
 	started := e.Now()
-	run, err := e.openRun(ctx, req)
+	run, err := e.openDelta(ctx, p, req)
 	if err != nil {
 		return nil, err
 	}
