@@ -455,7 +455,7 @@ func (f testForm) check(t rapid.TB, os []object) {
 	if !info.Taken.Equal(written) {
 		t.Fatalf("%s: taken at %v (%s)", f.name, info.Taken, info.TakenFrom)
 	}
-	s.Put("converted", convert(t, s, o), written.Add(time.Hour))
+	s.Put("converted", converted(t, s, o), written.Add(time.Hour))
 	again, info, err := s.read(context.Background(), Options{Source: "mem://shelf/converted"}, scheme)
 	if err != nil {
 		t.Fatal(f.name, err)
@@ -468,7 +468,7 @@ func (f testForm) check(t rapid.TB, os []object) {
 	}
 }
 
-func convert(t rapid.TB, s *shelf, o Options) []byte {
+func converted(t rapid.TB, s *shelf, o Options) []byte {
 	o.Stores, o.Now = s, now
 	src, err := Open(context.Background(), o)
 	if err != nil {

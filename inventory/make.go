@@ -80,6 +80,15 @@ func listed(ctx context.Context, r store.Reader, e store.Info) (lake.Verdict, bo
 //
 // Errors: those of Rows and of out. After an error out holds no list.
 func Convert(ctx context.Context, s *Source, tool string, out io.Writer) (Made, Counts, error) {
+	return convert(ctx, s, tool, false, out)
+}
+
+// convert is Convert; with absolute set it also spells out what lies below the list's own root.
+func convert(ctx context.Context, s *Source, tool string, absolute bool, out io.Writer) (Made, Counts, error) {
+	root := s.form.root
+	if absolute {
+		root = ""
+	}
 	w := newListWriter(out)
 	counts, err := s.Rows(ctx, func(rows []Row) error {
 		batch := make([]lake.Verdict, 0, len(rows))
@@ -89,7 +98,7 @@ func Convert(ctx context.Context, s *Source, tool string, out io.Writer) (Made, 
 			}
 			v := lake.Verdict{Size: row.Size, Modified: row.Modified, ETag: row.ETag}
 			switch {
-			case row.Place != "" && row.Place == s.form.root:
+			case row.Place != "" && row.Place == root:
 				v.Key = lake.Listed(row.Name)
 			case row.Place != "":
 				v.URI = row.Place + "/" + row.Name
@@ -105,7 +114,7 @@ func Convert(ctx context.Context, s *Source, tool string, out io.Writer) (Made, 
 	if err != nil {
 		return Made{}, counts, err
 	}
-	made, err := w.finish(filelist.ListHead{Schema: 1, Tool: tool, Root: s.form.root, Source: s.o.Source, Taken: s.info.Taken, Created: s.o.Now().UTC(), Skipped: counts.Skipped() + counts.Directories})
+	made, err := w.finish(filelist.ListHead{Schema: 1, Tool: tool, Root: root, Source: s.o.Source, Taken: s.info.Taken, Created: s.o.Now().UTC(), Skipped: counts.Skipped() + counts.Directories})
 	return made, counts, err
 }
 

@@ -27,6 +27,8 @@ type Options struct {
 	Columns map[string]string
 	Taken   time.Time // when the scan began, if the list doesn't say; zero: when the list was written
 	Stores  store.Opener
+	SQL     string // a query whose rows are the list; it may call Source "inventory"
+	Engine  Engine // runs SQL; nil refuses it
 
 	Now      func() time.Time // nil: time.Now
 	Workers  int              // goroutines that read; 0: one a core
@@ -93,6 +95,9 @@ func Open(ctx context.Context, o Options) (*Source, error) {
 }
 
 func (s *Source) open(ctx context.Context) error {
+	if s.o.SQL != "" {
+		return s.openQuery(ctx)
+	}
 	spelled := s.o.Source
 	if !strings.Contains(spelled, ":") && !filepath.IsAbs(spelled) {
 		absolute, err := filepath.Abs(spelled)

@@ -43,6 +43,20 @@ type InventoryRequest struct {
 	SQL      string // a query over the source, in builds with an engine
 }
 
+// Given reports whether there is an inventory at all.
+func (r InventoryRequest) Given() bool { return r.Source != "" || r.SQL != "" }
+
+// Name is how messages and plans name the inventory.
+func (r InventoryRequest) Name() string {
+	switch {
+	case r.SQL == "":
+		return r.Source
+	case r.Source == "":
+		return "query: " + r.SQL
+	}
+	return r.Source + ", query: " + r.SQL
+}
+
 // Map says that names beginning with From are reached at To.
 type Map struct{ From, To string }
 

@@ -95,7 +95,7 @@ func (run *deltaRun) settleMode(ctx context.Context) (err error) {
 	if run.watermark, err = run.table.ReadWatermark(ctx); err != nil {
 		return err
 	}
-	inventory := run.req.Inventory.Source != ""
+	inventory := run.req.Inventory.Given()
 	switch run.req.Mode {
 	case "full":
 		run.mode, run.why = "full", "asked for"

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/lakesweep/lakesweep/inventory"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 )
@@ -17,6 +18,7 @@ type Engine struct {
 	Log      *slog.Logger     // warnings and, at debug level, decisions
 	StateDir string           // where journals of one-shot runs lie
 	Tool     string           // "lakesweep v1.2.3", for plan heads and log entries
+	Query    inventory.Engine // runs SQL over inventories; nil refuses it
 	Getwd    func() (string, error)
 }
 

@@ -55,7 +55,7 @@ func (run *hudiRun) refuse() error {
 	case req.Where != "":
 		return &lake.Error{Op: "plan clean", Table: run.root.String(), Kind: lake.Invalid, Err: errors.New("--where doesn't work on Hudi tables"),
 			Hint: "A clean of some partitions would move the earliest commit to retain for the whole table. Leave --where out."}
-	case req.Inventory.Source != "":
+	case req.Inventory.Given():
 		return invalid(run.given, "--inventory doesn't work on Hudi tables", "A clean asks the metadata table or lists the partitions it has to look at. Leave --inventory out.")
 	case req.Retain != nil:
 		return invalid(run.given, "--retain doesn't work on Hudi tables", "Use --retain-commits, --retain-hours or --retain-versions.")

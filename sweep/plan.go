@@ -46,7 +46,7 @@ func (e *Engine) PlanMany(ctx context.Context, reqs []PlanRequest, outs []string
 			plans = nil
 		}
 	}()
-	if len(reqs) > 0 && reqs[0].Inventory.Source != "" {
+	if len(reqs) > 0 && reqs[0].Inventory.Given() {
 		var runs []*deltaRun
 		for _, req := range reqs {
 			run, err := e.prepare(ctx, req)
@@ -192,12 +192,12 @@ func (run *deltaRun) head(ctx context.Context, tool string) filelist.Head {
 	h := filelist.Head{
 		PlanID: plan.NewID(run.now), Tool: tool, Table: run.root.String(), Given: run.given, TableID: run.meta.ID, Format: "delta",
 		Version: &version, Created: run.now.UTC(), Cutoff: run.cutoff.UTC(), Mode: run.mode, ModeWhy: run.why,
-		Source: run.req.Inventory.Source, Where: run.req.Where, State: run.table.State(),
+		Source: run.req.Inventory.Name(), Where: run.req.Where, State: run.table.State(),
 	}
 	if run.where != nil && run.req.TimeZone != nil {
 		h.TimeZone = run.req.TimeZone.String()
 	}
-	if run.where == nil && run.req.Inventory.Source == "" {
+	if run.where == nil && !run.req.Inventory.Given() {
 		if r, err := run.table.LiteRange(ctx, run.liteRequest()); err == nil || run.mode == "full" {
 			h.Watermark = r.Next
 		}

@@ -77,11 +77,11 @@ func (e *Engine) MakeInventory(ctx context.Context, req ListRequest, out string)
 // Errors: those of package inventory; Invalid if out can't be written.
 func (e *Engine) ConvertInventory(ctx context.Context, req InventoryRequest, out string) (Listed, error) {
 	began := e.Now()
-	src, err := inventory.Open(ctx, inventory.Options{Source: req.Source, Columns: req.Columns, Taken: req.Taken, Stores: e.Stores, Now: e.Now, Observer: e.Observe})
+	src, err := inventory.Open(ctx, inventory.Options{Source: req.Source, Columns: req.Columns, Taken: req.Taken, SQL: req.SQL, Engine: e.Query, Stores: e.Stores, Now: e.Now, Observer: e.Observe})
 	if err != nil {
 		return Listed{}, err
 	}
-	l := Listed{Place: req.Source, Out: out}
+	l := Listed{Place: req.Name(), Out: out}
 	err = writeFile(out, func(w io.Writer) error {
 		made, _, err := inventory.Convert(ctx, src, e.Tool, w)
 		l.Objects, l.Bytes = made.Objects, made.Bytes

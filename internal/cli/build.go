@@ -4,6 +4,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/lakesweep/lakesweep/inventory/duckdb"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/store/gcs"
@@ -36,7 +37,7 @@ func newEngine(s session) (engine, error) {
 				return store.Retry(pacers.of(root).Pace(store.Trace(st, s.log)), store.RetryOptions{})
 			},
 		},
-		Now: s.now, Observe: s.observe, Log: s.log, StateDir: s.stateDir, Tool: s.tool, Getwd: os.Getwd,
+		Now: s.now, Observe: s.observe, Log: s.log, StateDir: s.stateDir, Tool: s.tool, Getwd: os.Getwd, Query: duckdb.Program{},
 	}, nil
 }
 

@@ -78,7 +78,7 @@ func (a *app) plan(ctx context.Context, e engine, reqs []sweep.PlanRequest, o pl
 			return err
 		}
 	}
-	if len(reqs) > 1 && reqs[0].Inventory.Source != "" {
+	if len(reqs) > 1 && reqs[0].Inventory.Given() {
 		a.progress.begin(report.Plural(int64(len(reqs)), "table"))
 		plans, err := e.PlanMany(ctx, reqs, files)
 		for i, p := range plans {
