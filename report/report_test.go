@@ -207,7 +207,7 @@ func TestUnits(t *testing.T) {
 			t.Errorf("Span(%v) = %q, want %q", d, got, want)
 		}
 	}
-	for d, want := range map[time.Duration]string{168 * time.Hour: "168 hours", time.Hour: "1 hour", 90 * time.Minute: "1.5 hours"} {
+	for d, want := range map[time.Duration]string{168 * time.Hour: "168 hours", time.Hour: "1 hour", 90 * time.Minute: "1.5 hours", time.Second: "1s", 0: "0 hours"} {
 		if got := Hours(d); got != want {
 			t.Errorf("Hours(%v) = %q, want %q", d, got, want)
 		}

@@ -55,12 +55,15 @@ func Span(d time.Duration) string {
 }
 
 // Hours tells a retention in hours, the unit of tables' properties: "168 hours".
+// One that isn't whole hundredths of an hour is told as Go does.
 func Hours(d time.Duration) string {
-	h := strconv.FormatFloat(d.Hours(), 'f', -1, 64)
-	if h == "1" {
+	switch {
+	case d == time.Hour:
 		return "1 hour"
+	case d%(time.Hour/100) != 0:
+		return d.String()
 	}
-	return h + " hours"
+	return strconv.FormatFloat(d.Hours(), 'f', -1, 64) + " hours"
 }
 
 // Plural is n with its noun: "1 file", "2 files".
