@@ -31,6 +31,8 @@ type Job struct {
 type Options struct {
 	Workers   int // batches at a time, 0: 8
 	BatchSize int // objects in a batch, 0: the store's, at least 100. A batch is what a signal lets finish
+	// DeleteRate is the pace of the store in objects a second, 0: none. Batches are so few and small that those under way end within seconds.
+	DeleteRate float64
 
 	MaxDelete   int64         // objects, 0: no limit
 	MaxBytes    int64         // of objects whose size is known, 0: no limit
@@ -76,6 +78,7 @@ type Result struct {
 const (
 	defaultWorkers = 8
 	minBatch       = 100
+	drainWithin    = 5 * time.Second // of the batches under way, at Options.DeleteRate
 	refreshEvery   = 2 * time.Second
 	agedAfter      = 10 * time.Minute // a plan older than this stats what it can't delete on condition (law L6)
 	keptFailures   = 100

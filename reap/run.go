@@ -43,6 +43,11 @@ func newRun(ctx context.Context, job Job, o Options) (*run, error) {
 	if o.BatchSize <= 0 {
 		o.BatchSize = max(job.Place.Traits().DeleteBatch, minBatch)
 	}
+	if o.DeleteRate > 0 {
+		underWay := max(int(o.DeleteRate*drainWithin.Seconds()), 1)
+		o.Workers = min(o.Workers, underWay)
+		o.BatchSize = min(o.BatchSize, underWay/o.Workers)
+	}
 	if o.RefreshEvery <= 0 {
 		o.RefreshEvery = refreshEvery
 	}

@@ -86,7 +86,7 @@ func (e *Engine) deltaJob(ctx context.Context, p *plan.Plan, h *filelist.Head, r
 	o = reap.Options{
 		Workers: req.Tuning.Workers, MaxDelete: req.MaxDelete, MaxBytes: req.MaxBytes, MaxDuration: req.MaxDuration,
 		Checksums: traits.Name == "local", Reserved: func(k lake.Key) bool { return !rules.Visible(k) },
-		Now: e.Now, Observe: e.Observe,
+		Now: e.Now, Observe: e.Observe, DeleteRate: req.Tuning.DeleteRate,
 	}
 	if o.AllVersions, err = allVersions(req, h); err != nil {
 		return job, o, err
