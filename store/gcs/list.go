@@ -43,7 +43,9 @@ func (s *Store) list(ctx context.Context, req store.PageRequest) (store.Page, er
 		if err != nil {
 			return store.Page{}, err
 		}
-		if dir, ok := strings.CutSuffix(info.Name, "/"); ok {
+		if req.Versions {
+			info.Version = info.ETag // both are the generation
+		} else if dir, ok := strings.CutSuffix(info.Name, "/"); ok {
 			info.Name, info.Kind = dir, store.Marker
 		}
 		entries = append(entries, info)
@@ -74,6 +76,12 @@ func (s *Store) ask(call *raw.ObjectsListCall, req store.PageRequest) error {
 	}
 	if req.Dirs {
 		call.Delimiter("/")
+	}
+	if req.Versions {
+		if req.After != "" || req.Dirs {
+			return fs.ErrInvalid
+		}
+		call.Versions(true)
 	}
 	if req.Limit > 0 && req.Limit < maxPage {
 		call.MaxResults(int64(req.Limit))
