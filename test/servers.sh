@@ -4,13 +4,14 @@
 #   test/servers.sh [SERVER…] -- COMMAND…   run COMMAND with the servers' variables set
 #   test/servers.sh [SERVER…]               print the variables, serve until interrupted
 #
-# Servers: moto, versitygw (S3), gcs (fake-gcs-server). Default: all. Each is installed once from its
+# Servers: moto, versitygw (S3), gcs (fake-gcs-server), azurite (Azure). Default: all. Each is installed once from its
 # package registry into LAKESWEEP_TEST_CACHE (default ~/.cache/lakesweep-test)
 # and stopped, with its data, when this script ends.
 #
 # Variables: LAKESWEEP_TEST_S3, endpoints separated by spaces; "#posix" behind one
 # says that a file system is behind it, which can't hold every name.
-# LAKESWEEP_TEST_GCS, the endpoint of a Cloud Storage.
+# LAKESWEEP_TEST_GCS, the endpoint of a Cloud Storage. LAKESWEEP_TEST_AZURE, the
+# URL of an account whose key is the emulators' usual one.
 set -euo pipefail
 
 cache=${LAKESWEEP_TEST_CACHE:-$HOME/.cache/lakesweep-test}
@@ -68,12 +69,20 @@ start_gcs() {
 	export LAKESWEEP_TEST_GCS=http://127.0.0.1:$port
 }
 
+start_azurite() {
+	local port
+	[ -x "$cache/azurite/node_modules/.bin/azurite-blob" ] || npm install --silent --no-audit --no-fund --prefix "$cache/azurite" azurite@3.37.0
+	port=$(free_port)
+	start azurite "$port" "$cache/azurite/node_modules/.bin/azurite-blob" --inMemoryPersistence --skipApiVersionCheck --loose --silent --blobHost 127.0.0.1 --blobPort "$port"
+	export LAKESWEEP_TEST_AZURE=http://127.0.0.1:$port/devstoreaccount1
+}
+
 servers=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
 	servers+=("$1")
 	shift
 done
-[ ${#servers[@]} -gt 0 ] || servers=(moto versitygw gcs)
+[ ${#servers[@]} -gt 0 ] || servers=(moto versitygw gcs azurite)
 for s in "${servers[@]}"; do
 	declare -F "start_$s" >/dev/null || { echo "servers.sh: no server $s" >&2; exit 2; }
 	"start_$s"

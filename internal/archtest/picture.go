@@ -105,7 +105,7 @@ func arrow(from, imp string) string {
 // and all of its own folder of the room, such as table/hudi. What is shared
 // by the whole of lake and store lies beside.
 func inside(from, to string) string {
-	if within(from, to) || folder(from) == folder(to) || room(from) == "lake" && to != "lake" && from != "lake" {
+	if within(from, to) || folder(from) == folder(to) || folder(to) == "internal" || room(from) == "lake" && to != "lake" && from != "lake" {
 		return ""
 	}
 	if within(to, from) && folder(from) == "" {

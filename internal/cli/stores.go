@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lakesweep/lakesweep/store/azure"
 	"github.com/lakesweep/lakesweep/store/gcs"
 	"github.com/lakesweep/lakesweep/store/s3"
 )
@@ -18,6 +19,9 @@ func storeSettings() []storeSetting {
 	var all []storeSetting
 	for _, s := range s3.Settings() {
 		all = append(all, storeSetting{"s3-" + s.Name, s.Help})
+	}
+	for _, s := range azure.Settings() {
+		all = append(all, storeSetting{"azure-" + s.Name, s.Help})
 	}
 	for _, s := range gcs.Settings() {
 		all = append(all, storeSetting{"gcs-" + s.Name, s.Help})
@@ -52,10 +56,12 @@ func (f *storeFlags) lookup(name string) (string, bool) {
 // storesTopic is the help on stores.
 func storesTopic() *cobra.Command {
 	var b strings.Builder
-	b.WriteString(`A table lies on a local disk (a path or file://) or in a bucket (s3://, gs://).
-Buckets take credentials, region and endpoint from where the vendor's own tools
-take them: for S3 the AWS_* variables, the shared configuration files, and the
-role of the instance or pod; for Google the application default credentials.
+	b.WriteString(`A table lies on a local disk (a path or file://), in a bucket (s3://, gs://) or
+in an Azure container (az://container@account, abfss://). Buckets take
+credentials, region and endpoint from where the vendor's own tools take them:
+for S3 the AWS_* variables, the shared configuration files, and the role of the
+instance or pod; for Google the application default credentials; for Azure the
+AZURE_* variables, the workload's or machine's identity, and az login.
 These flags of every command, which may also be set as LAKESWEEP_S3_REGION and
 so on or in the --settings file, say otherwise:
 `)

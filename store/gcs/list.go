@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lakesweep/lakesweep/store"
 	raw "google.golang.org/api/storage/v1"
@@ -62,7 +61,7 @@ func (s *Store) ask(call *raw.ObjectsListCall, req store.PageRequest) error {
 	if s.opt.UserProject != "" {
 		call.UserProject(s.opt.UserProject)
 	}
-	if prefix := s.prefix + valid(req.Prefix); prefix != "" {
+	if prefix := s.prefix + store.ValidPrefix(req.Prefix); prefix != "" {
 		call.Prefix(prefix)
 	}
 	switch {
@@ -72,7 +71,7 @@ func (s *Store) ask(call *raw.ObjectsListCall, req store.PageRequest) error {
 		call.PageToken(req.Token)
 	}
 	if req.After != "" { // relative drops the name itself: startOffset is inclusive
-		call.StartOffset(s.prefix + valid(req.After))
+		call.StartOffset(s.prefix + store.ValidPrefix(req.After))
 	}
 	if req.Dirs {
 		call.Delimiter("/")
@@ -89,19 +88,6 @@ func (s *Store) ask(call *raw.ObjectsListCall, req store.PageRequest) error {
 	return nil
 }
 
-// valid returns s up to the first byte that isn't UTF-8. All names that begin
-// with s, or come after it, do so with that too.
-func valid(s string) string {
-	for i, r := range s {
-		if r == utf8.RuneError {
-			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
-				return s[:i]
-			}
-		}
-	}
-	return s
-}
-
 func dirOf(prefix string) store.Info {
 	return store.Info{Name: strings.TrimSuffix(prefix, "/"), Kind: store.Dir, Size: -1}
 }
@@ -111,7 +97,7 @@ func dirOf(prefix string) store.Info {
 func (s *Store) relative(entries []store.Info, req store.PageRequest) ([]store.Info, error) {
 	kept := entries[:0]
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Listed(), s.prefix+valid(req.Prefix)) {
+		if !strings.HasPrefix(e.Listed(), s.prefix+store.ValidPrefix(req.Prefix)) {
 			return nil, fmt.Errorf("the server ignored the prefix %q: it listed %q", s.prefix+req.Prefix, e.Listed())
 		}
 		if len(e.Name) < len(s.prefix) || e.Name == "" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/store/internal/xmlscan"
 )
 
 // A page is what we need of a ListObjectsV2 answer.
@@ -26,7 +27,7 @@ type rawEntry struct {
 
 // pageReader decodes answers. It can be used again, by one goroutine at a time.
 type pageReader struct {
-	scanner
+	scan      xmlscan.Scanner
 	raw       []rawEntry
 	urlCoding bool
 	truncated string
@@ -42,23 +43,23 @@ type pageReader struct {
 // Errors: ErrTruncated for an answer that is cut, or isn't what S3 promises.
 // Source: Amazon S3 API Reference, ListObjectsV2.
 func (r *pageReader) decode(b []byte) (page, error) {
-	r.scanner = scanner{b: b}
+	r.scan = xmlscan.New(b)
 	r.raw, r.urlCoding, r.truncated, r.next, r.keyCount = r.raw[:0], false, "", nil, -1
-	name, end, empty, err := r.scanner.next()
+	name, end, empty, err := r.scan.Next()
 	if err != nil {
 		return page{}, err
 	}
 	if end || empty || string(name) != "ListBucketResult" {
-		return page{}, broken("begins with <%s>", name)
+		return page{}, xmlscan.Broken("begins with <%s>", name)
 	}
 	for {
-		name, end, empty, err := r.scanner.next()
+		name, end, empty, err := r.scan.Next()
 		if err != nil {
 			return page{}, err
 		}
 		if end {
 			if string(name) != "ListBucketResult" {
-				return page{}, broken("ends with <%s>", name)
+				return page{}, xmlscan.Broken("ends with <%s>", name)
 			}
 			return r.build()
 		}
@@ -77,21 +78,21 @@ func (r *pageReader) element(name []byte, empty bool) (err error) {
 	case "CommonPrefixes":
 		return r.prefix(name, empty)
 	case "NextContinuationToken":
-		r.next, err = r.text(name, empty)
+		r.next, err = r.scan.Text(name, empty)
 	case "IsTruncated":
-		text, err = r.text(name, empty)
+		text, err = r.scan.Text(name, empty)
 		r.truncated = string(text)
 	case "EncodingType":
-		text, err = r.text(name, empty)
+		text, err = r.scan.Text(name, empty)
 		r.urlCoding = string(text) == "url"
 	case "KeyCount":
-		if text, err = r.text(name, empty); err == nil {
+		if text, err = r.scan.Text(name, empty); err == nil {
 			if r.keyCount, err = strconv.ParseInt(string(text), 10, 64); err != nil {
-				return broken("KeyCount %q", text)
+				return xmlscan.Broken("KeyCount %q", text)
 			}
 		}
 	default:
-		return r.skip(name, empty)
+		return r.scan.Skip(name, empty)
 	}
 	return err
 }
@@ -99,16 +100,16 @@ func (r *pageReader) element(name []byte, empty bool) (err error) {
 func (r *pageReader) contents(parent []byte, empty bool) error {
 	e := rawEntry{size: -1}
 	for !empty {
-		name, end, empty, err := r.scanner.next()
+		name, end, empty, err := r.scan.Next()
 		if err != nil {
 			return err
 		}
 		if end {
 			if !bytes.Equal(name, parent) {
-				return broken("<Contents> ends as <%s>", name)
+				return xmlscan.Broken("<Contents> ends as <%s>", name)
 			}
 			if len(e.key) == 0 || e.size < 0 || e.modified.IsZero() {
-				return broken("an object without key, size or time")
+				return xmlscan.Broken("an object without key, size or time")
 			}
 			r.raw = append(r.raw, e)
 			return nil
@@ -116,31 +117,31 @@ func (r *pageReader) contents(parent []byte, empty bool) error {
 		var text []byte
 		switch string(name) {
 		case "Key":
-			e.key, err = r.text(name, empty)
+			e.key, err = r.scan.Text(name, empty)
 		case "ETag":
-			e.etag, err = r.text(name, empty)
+			e.etag, err = r.scan.Text(name, empty)
 		case "Size":
-			if text, err = r.text(name, empty); err == nil {
+			if text, err = r.scan.Text(name, empty); err == nil {
 				e.size, err = size(text)
 			}
 		case "LastModified":
-			if text, err = r.text(name, empty); err == nil {
+			if text, err = r.scan.Text(name, empty); err == nil {
 				e.modified, err = r.time(text)
 			}
 		default:
-			err = r.skip(name, empty)
+			err = r.scan.Skip(name, empty)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return broken("an empty entry")
+	return xmlscan.Broken("an empty entry")
 }
 
 func (r *pageReader) prefix(parent []byte, empty bool) error {
 	var e rawEntry
 	for !empty {
-		name, end, empty, err := r.scanner.next()
+		name, end, empty, err := r.scan.Next()
 		switch {
 		case err != nil:
 			return err
@@ -149,31 +150,31 @@ func (r *pageReader) prefix(parent []byte, empty bool) error {
 			r.raw = append(r.raw, e)
 			return nil
 		case end:
-			return broken("<CommonPrefixes> ends as <%s>", name)
+			return xmlscan.Broken("<CommonPrefixes> ends as <%s>", name)
 		case string(name) == "Prefix":
-			if e.key, err = r.text(name, empty); err != nil {
+			if e.key, err = r.scan.Text(name, empty); err != nil {
 				return err
 			}
 		default:
-			if err := r.skip(name, empty); err != nil {
+			if err := r.scan.Skip(name, empty); err != nil {
 				return err
 			}
 		}
 	}
-	return broken("an empty entry")
+	return xmlscan.Broken("an empty entry")
 }
 
 // build turns the raw entries into a page whose strings share one memory.
 func (r *pageReader) build() (page, error) {
 	if r.truncated != "true" && r.truncated != "false" {
-		return page{}, broken("IsTruncated is %q", r.truncated)
+		return page{}, xmlscan.Broken("IsTruncated is %q", r.truncated)
 	}
 	p := page{truncated: r.truncated == "true", next: string(r.next)}
 	if p.truncated && p.next == "" {
-		return page{}, broken("no token to go on with")
+		return page{}, xmlscan.Broken("no token to go on with")
 	}
 	if r.keyCount >= 0 && r.keyCount != int64(len(r.raw)) {
-		return page{}, broken("%d entries, KeyCount says %d", len(r.raw), r.keyCount)
+		return page{}, xmlscan.Broken("%d entries, KeyCount says %d", len(r.raw), r.keyCount)
 	}
 	total := 0
 	for i := range r.raw {
@@ -202,7 +203,7 @@ func (r *pageReader) build() (page, error) {
 		if info.Kind != store.File {
 			dir, ok := strings.CutSuffix(info.Name, "/")
 			if !ok {
-				return page{}, broken("common prefix %q", info.Name)
+				return page{}, xmlscan.Broken("common prefix %q", info.Name)
 			}
 			info.Name = dir
 		}
@@ -223,7 +224,7 @@ func unquote(b []byte) ([]byte, error) {
 			out = append(out, ' ')
 		case '%':
 			if i+2 >= len(b) || unhex(b[i+1]) > 15 || unhex(b[i+2]) > 15 {
-				return nil, broken("escape in the key %q", b)
+				return nil, xmlscan.Broken("escape in the key %q", b)
 			}
 			out = append(out, unhex(b[i+1])<<4|unhex(b[i+2]))
 			i += 2
@@ -249,12 +250,12 @@ func size(b []byte) (int64, error) {
 	n := int64(0)
 	for _, c := range b {
 		if c < '0' || c > '9' || n > 1<<58 {
-			return 0, broken("size %q", b)
+			return 0, xmlscan.Broken("size %q", b)
 		}
 		n = n*10 + int64(c-'0')
 	}
 	if len(b) == 0 {
-		return 0, broken("no size")
+		return 0, xmlscan.Broken("no size")
 	}
 	return n, nil
 }
@@ -271,7 +272,7 @@ func (r *pageReader) time(b []byte) (time.Time, error) {
 			if !bytes.Equal(b[:10], r.day[:]) {
 				day, err := time.Parse(time.DateOnly, string(b[:10]))
 				if err != nil {
-					return time.Time{}, broken("time %q", b)
+					return time.Time{}, xmlscan.Broken("time %q", b)
 				}
 				copy(r.day[:], b)
 				r.date = day.Unix()
@@ -281,7 +282,7 @@ func (r *pageReader) time(b []byte) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339Nano, string(b))
 	if err != nil {
-		return time.Time{}, broken("time %q", b)
+		return time.Time{}, xmlscan.Broken("time %q", b)
 	}
 	return t.UTC(), nil
 }

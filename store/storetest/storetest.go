@@ -22,6 +22,7 @@ type Options struct {
 	NoSlashNames   bool // "a//b" and "./a" are other spellings of "a/b" and "a", and no object can have a directory's name: a file system behind the server
 	NoIfMatch      bool // Target.IfMatch is ignored, though the real store honours it
 	NoPutCondition bool // Replace's condition is ignored
+	NoBackslash    bool // a backslash in a name is a slash
 	LongDirPages   bool // folded names don't count in a page's limit, though they do in the real store
 	Slow           bool // fewer objects and rounds
 }
@@ -129,6 +130,9 @@ func names(tr store.Traits, opt Options) []string {
 	}
 	if !opt.PlainNames {
 		all = append(all, "new\nline", "tab\tx", "del\x7f", "low\x01", "return\rx", "bad\xff", "\xfe\xfd/x", "cut\xc3")
+	}
+	if opt.NoBackslash {
+		all = slices.DeleteFunc(all, func(name string) bool { return strings.Contains(name, `\`) })
 	}
 	if !tr.Directories && !opt.NoSlashNames {
 		all = append(all, "s//t", "s///t", "m/", "/front", "s/../u", "./v", "w/./x", "both", "both/x", "both/")
