@@ -7,6 +7,7 @@ import (
 	"github.com/lakesweep/lakesweep/inventory/duckdb"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/store/azure"
 	"github.com/lakesweep/lakesweep/store/gcs"
 	"github.com/lakesweep/lakesweep/store/local"
 	"github.com/lakesweep/lakesweep/store/s3"
@@ -25,6 +26,10 @@ func newEngine(s session) (engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	containers, err := azure.FromEnv(s.setting)
+	if err != nil {
+		return nil, err
+	}
 	pacers := pacers{opt: store.PaceOptions{ListRate: s.tuning.ListRate, DeleteRate: s.tuning.DeleteRate}}
 	return &sweep.Engine{
 		Stores: store.Registry{
@@ -32,6 +37,7 @@ func newEngine(s session) (engine, error) {
 				"file": local.Open,
 				"s3":   s3.New(buckets).Open,
 				"gs":   gcs.New(google).Open,
+				"az":   azure.New(containers).Open,
 			},
 			Wrap: func(root lake.Root, st store.Store) store.Store {
 				return store.Retry(pacers.of(root).Pace(store.Trace(st, s.log)), store.RetryOptions{})

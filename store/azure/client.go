@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -48,11 +49,27 @@ func (o *Opener) Open(ctx context.Context, root lake.Root) (store.Store, error) 
 	if root.Path != "" {
 		s.prefix = root.Path + "/"
 	}
-	if err := s.probe(ctx); err != nil {
-		return nil, s.fail("open", "", err)
+	for pause := probePause; ; pause *= 4 {
+		err := classify(s.probe(ctx))
+		if err == nil {
+			return s, nil
+		}
+		if !store.Retryable(err) || pause > probePatience {
+			return nil, s.fail("open", "", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, s.fail("open", "", ctx.Err())
+		case <-time.After(pause):
+		}
 	}
-	return s, nil
 }
+
+// The pauses between attempts to find out what an account can do.
+const (
+	probePause    = 100 * time.Millisecond
+	probePatience = 5 * time.Second
+)
 
 // client is a client for one container.
 type client struct {
