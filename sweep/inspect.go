@@ -19,10 +19,8 @@ func (e *Engine) Inspect(ctx context.Context, req PlanRequest) (table.Info, erro
 	if err != nil {
 		return table.Info{}, err
 	}
-	for _, err := range t.LiveFiles(ctx) {
-		if err != nil {
-			return table.Info{}, err
-		}
+	if err := t.CountLive(ctx); err != nil {
+		return table.Info{}, err
 	}
 	return t.Info(), nil
 }

@@ -198,3 +198,44 @@ func visit[S flusher](ctx context.Context, t *Table, parts *partitionTable, hist
 		return err
 	})
 }
+
+// CountLive replays the version opened to count its data files, for Info.
+//
+// Errors: as Protect.
+func (t *Table) CountLive(ctx context.Context) error {
+	err := t.withCheckpoint(func(base *checkpoint) error {
+		var sinks []*countSink
+		err := t.replay(ctx, t.seg.version, base, commitReader{t: t}, func() sink {
+			s := &countSink{}
+			sinks = append(sinks, s)
+			return s
+		}, func(logFile, batch) error { return nil })
+		if err != nil {
+			return err
+		}
+		n := liveCounts{}
+		for _, s := range sinks {
+			n.files, n.bytes, n.unsized = n.files+s.files, n.bytes+s.bytes, n.unsized || s.unsized
+		}
+		if err := t.checkCounts(n); err != nil {
+			return err
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.live = [2]int64{n.files, n.bytes}
+		return nil
+	})
+	return t.wrap("count live files", err)
+}
+
+// countSink counts what is live.
+type countSink liveCounts
+
+func (s *countSink) live(a *action, _ *logFile) error {
+	s.files++
+	s.bytes += max(a.size, 0)
+	s.unsized = s.unsized || a.size < 0
+	return nil
+}
+
+func (s *countSink) gone(*action, *logFile) error { return nil }

@@ -299,6 +299,22 @@ func TestStoresThatListNamesOnlyOrByDirectory(t *testing.T) {
 	}
 }
 
+func TestCountLive(t *testing.T) {
+	f := eleven(t)
+	f.Checkpoint(8, day(8.5), deltatest.Checkpoint{Kind: deltatest.V2JSON})
+	f.Commit(day(12), deltatest.NewRemove("f3", day(12)), deltatest.NewAdd("big", 1000))
+	tab := f.mustOpen(t)
+	if i := tab.Info(); i.ActiveFiles != -1 || i.ActiveBytes != -1 {
+		t.Errorf("%d files, %d bytes before the count", i.ActiveFiles, i.ActiveBytes)
+	}
+	if err := tab.CountLive(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if i := tab.Info(); i.ActiveFiles != 11 || i.ActiveBytes != 1010 {
+		t.Errorf("%d files, %d bytes", i.ActiveFiles, i.ActiveBytes)
+	}
+}
+
 func TestDetect(t *testing.T) {
 	f := newFixture(t)
 	f.Put("x/_delta_log/0.json", []byte("x"), day0)

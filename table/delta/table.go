@@ -163,7 +163,7 @@ func (t *Table) Warnings() []string {
 }
 
 // Info describes the table. ActiveFiles and ActiveBytes are -1 until Protect or
-// LiveFiles have run to their end, unless the log's checksum file has them.
+// CountLive have run, unless the log's checksum file has them.
 func (t *Table) Info() table.Info {
 	version := t.seg.version
 	i := table.Info{
