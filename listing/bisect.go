@@ -306,7 +306,7 @@ func (w *walk) learn(s *span, mine, page []store.Info) {
 			p.misses = 0
 		} else {
 			p.misses++
-			w.points.missed(p.last, s.after)
+			w.points.missed(s.near, s.after)
 			p.rest = p.misses / 8
 		}
 	}

@@ -58,7 +58,7 @@ func (b *board) split(s *span, at string) *span {
 	if !s.splittable(at) {
 		return nil
 	}
-	far := &span{after: at, last: at, end: s.end, incl: s.incl, bound: s.bound, parent: s}
+	far := &span{after: at, last: at, end: s.end, incl: s.incl, bound: s.bound, parent: s, near: s.last}
 	s.end, s.incl = at, true
 	b.waiting = append(b.waiting, far)
 	b.splits++

@@ -60,6 +60,7 @@ type span struct {
 	pages  int64   // pages that it took
 	left   float64 // entries that it's guessed to hold still; -1 if there is no guess
 	parent *span   // the span it was split off, until its first page
+	near   string  // the parent's last key when it was split off
 	misses int     // parts given away in succession that turned out empty
 	over   int     // pages since it was guessed to be over
 	tried  int64   // pages when it last gave away
