@@ -151,6 +151,14 @@ func (run *deltaRun) protect(ctx context.Context, keep []lake.Key) (err error) {
 	return err
 }
 
+// close gives up what the protected set holds on disk.
+func (run *deltaRun) close() error {
+	if run.protected == nil {
+		return nil
+	}
+	return run.protected.Set.Close()
+}
+
 // expected says which live files a complete listing of this run must show:
 // all that are visible, and with WHERE those in directories that are listed
 // whatever the log says of them.

@@ -20,6 +20,9 @@ const mostStats = 10_000
 // evidence gathers what the guards judge, once candidates are joined.
 func (run *deltaRun) evidence(ctx context.Context, v *verdicts) (filelist.Evidence, error) {
 	p := run.protected
+	if err := p.Set.Err(); err != nil {
+		return filelist.Evidence{}, err
+	}
 	ev := filelist.Evidence{
 		LiveFiles: p.LiveFiles, LiveBytes: p.LiveBytes,
 		Retain: run.retain, RetainTable: run.property,

@@ -48,6 +48,11 @@ func (e *Engine) PlanMany(ctx context.Context, reqs []PlanRequest, outs []string
 	}()
 	if len(reqs) > 0 && reqs[0].Inventory.Given() {
 		var runs []*deltaRun
+		defer func() {
+			for _, run := range runs {
+				err = errors.Join(err, run.close())
+			}
+		}()
 		for _, req := range reqs {
 			run, err := e.prepare(ctx, req)
 			if err != nil {
@@ -78,7 +83,7 @@ func (e *Engine) PlanMany(ctx context.Context, reqs []PlanRequest, outs []string
 	return plans, nil
 }
 
-func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (*plan.Plan, error) {
+func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (made *plan.Plan, err error) {
 	p, err := e.open(ctx, req.Table)
 	if err != nil {
 		return nil, err
@@ -94,6 +99,7 @@ func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (*pla
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, run.close()) }()
 	v, err := e.verdicts(ctx, run)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func (e *Engine) Usage(ctx context.Context, req PlanRequest) iter.Seq2[table.Usa
 	}
 }
 
-func (e *Engine) usage(ctx context.Context, req PlanRequest) ([]table.Usage, error) {
+func (e *Engine) usage(ctx context.Context, req PlanRequest) (rows []table.Usage, err error) {
 	if run, err := e.hudiTable(ctx, req); run != nil || err != nil {
 		if err != nil {
 			return nil, err
@@ -51,6 +51,7 @@ func (e *Engine) usage(ctx context.Context, req PlanRequest) ([]table.Usage, err
 	if err := run.protect(ctx, nil); err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, run.close()) }()
 	u := &usage{run: run, rows: map[string]*table.Usage{}, schema: partitionSchema(run.meta)}
 	for f, err := range run.table.LiveFiles(ctx) {
 		if err != nil {
