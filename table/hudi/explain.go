@@ -66,7 +66,11 @@ func (p *Plan) explain(ctx context.Context, x table.Explanation, f folder, of fi
 				x.Because = append(x.Because, table.Because{Instant: s.instant, Action: "uncommitted", Rule: "its instant is not complete, or unknown to the timeline"})
 			}
 		}
-		for _, v := range p.rulings(g) {
+		rulings, err := p.rulings(g)
+		if err != nil {
+			return x, err
+		}
+		for _, v := range rulings {
 			if v.slice.has(of.File) {
 				x.Verdict, x.Because = v.verdict(), append(x.Because, v.because)
 			}
@@ -83,16 +87,16 @@ func (p *Plan) explain(ctx context.Context, x table.Explanation, f folder, of fi
 }
 
 // rulings are a group's. Where the plan does nothing, every slice stays.
-func (p *Plan) rulings(g group) []ruling {
+func (p *Plan) rulings(g group) ([]ruling, error) {
 	if !p.Nothing {
-		return p.rules.group(g)
+		return p.rule(g)
 	}
 	var out []ruling
 	_, replaced := p.t.services.replaced[g.id]
 	for i, s := range g.slices {
 		out = append(out, ruling{slice: s, group: g.id, newest: i == 0 && !replaced, because: table.Because{Action: "retained", Rule: "nothing is cleaned: " + p.Why}})
 	}
-	return out
+	return out, nil
 }
 
 func (v ruling) verdict() string {

@@ -28,7 +28,11 @@ func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, er
 		for _, s := range g.hidden {
 			s.files(func(file) { sum.Unlisted++ })
 		}
-		for _, v := range p.rules.group(g) {
+		rulings, err := p.rule(g)
+		if err != nil {
+			return nil, sum, err
+		}
+		for _, v := range rulings {
 			p.count(&sum, v)
 			if !v.dead {
 				continue
@@ -70,6 +74,14 @@ func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, er
 	return out, sum, nil
 }
 
+// rule rules on a group: by the policy, or by a pending clean's plan.
+func (p *Plan) rule(g group) ([]ruling, error) {
+	if p.Resumes != "" {
+		return p.resumed(g)
+	}
+	return p.rules.group(g), nil
+}
+
 // partitionDead reports whether the folder of a partition without an active
 // group goes too: all files in it are dead, and nothing else is there. Hudi
 // removes such folders with all that is in them.
@@ -78,7 +90,7 @@ func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, er
 func (p *Plan) partitionDead(f folder, dead int) bool {
 	return f.partition != "" && p.t.partitioned() && f.marker != nil && dead > 0 &&
 		dead == len(f.files)-missing(f.files) && len(f.unlisted) == 0 && len(f.foreign) == 0 && !f.nested &&
-		(p.Config.Policy == LatestVersions || p.rules.services.lastReplaced[f.partition] < p.rules.earliest)
+		(p.Resumes != "" && p.rules.dead[f.partition] || p.Resumes == "" && (p.Config.Policy == LatestVersions || p.rules.services.lastReplaced[f.partition] < p.rules.earliest))
 }
 
 func missing(files []file) (n int) {

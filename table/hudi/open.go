@@ -22,6 +22,7 @@ type Options struct {
 	Zone    *time.Location   // of a timeline whose zone is LOCAL; nil: such a table is refused where the zone matters
 	Now     func() time.Time // required
 	Workers int              // partitions listed at once; 0: 16
+	Aliases []lake.Root      // other names of the root, such as the target of a symlink
 }
 
 // Table is a Hudi table as it was when opened. Safe for concurrent use.

@@ -24,10 +24,12 @@ type Plan struct {
 	Incremental bool              // only partitions touched since the last clean are looked at
 	Nothing     bool              // there is nothing to do, whatever the files are
 	Extra       map[string]string // extra metadata of the clean's plan
+	Resumes     string            // the pending clean that is finished instead, "" for a new one
 	Summary     Summary
 
 	t       *Table
 	rules   rules
+	pending map[string]map[string]bool // of a pending clean: partition → names
 	start   []string
 	descend bool
 }
@@ -57,7 +59,10 @@ const sample = 100
 // Plan works out which partitions a clean would look at and by which rules.
 // It reads the timeline only.
 //
-// Errors: Invalid, Damaged; Refused while a clean of somebody's is pending.
+// A clean that is pending already, anybody's, is finished before a new one is
+// planned: the plan is that clean's then, whatever c says.
+//
+// Errors: Invalid, Damaged; Refused for a pending clean that can't be carried out.
 func (t *Table) Plan(ctx context.Context, c Config) (*Plan, error) {
 	p, err := t.plan(ctx, c)
 	return p, t.wrap(err)
@@ -73,9 +78,11 @@ func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 	if t.distrust != nil {
 		p.Summary.Warnings = append(p.Summary.Warnings, fmt.Sprintf("folders are listed instead of the metadata table: %v", t.distrust))
 	}
-	if i, ok := t.pendingClean(); ok {
-		return nil, &lake.Error{Op: "plan clean", Kind: lake.Refused, Code: "pending_clean", Err: fmt.Errorf("the clean %s is %s and has to be finished first", i.Time, strings.ToLower(i.State.String())),
-			Hint: "Finish it: lakesweep clean does that first, and so does any Hudi writer that cleans."}
+	if i, plan, err := t.pendingClean(ctx); err != nil || i != nil {
+		if err != nil {
+			return nil, err
+		}
+		return p, p.resume(*i, plan)
 	}
 	writes := t.timeline.Writes()
 	if len(writes) == 0 {
@@ -92,7 +99,7 @@ func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 	if p.Earliest, p.Why, err = t.earliest(c, t.o.Now(), last); err != nil {
 		return nil, err
 	}
-	p.rules = rules{c: c, services: &t.services, completed: len(writes)}
+	p.rules = rules{c: c, services: &t.services}
 	if p.Earliest != nil {
 		p.rules.earliest = p.Earliest.Time
 	} else if c.Policy != LatestVersions {
@@ -107,16 +114,6 @@ func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 func (p *Plan) nothing(why string) *Plan {
 	p.Nothing, p.Why = true, why
 	return p
-}
-
-// pendingClean returns the oldest clean that isn't complete.
-func (t *Table) pendingClean() (timeline.Instant, bool) {
-	for _, i := range t.timeline.Instants {
-		if i.Action == timeline.Clean && i.State != timeline.Completed {
-			return i, true
-		}
-	}
-	return timeline.Instant{}, false
 }
 
 func commitsSince(writes []timeline.Instant, last *lastClean) int {

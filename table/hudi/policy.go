@@ -8,10 +8,10 @@ import (
 
 // rules is a policy as it applies to one table at one time.
 type rules struct {
-	c         Config
-	services  *services
-	earliest  string // "" for none
-	completed int    // completed commits
+	c        Config
+	services *services
+	earliest string          // "" for none
+	dead     map[string]bool // of a pending clean: partitions to be deleted
 }
 
 // ruling is what becomes of one slice.

@@ -1,12 +1,12 @@
 package hudi
 
 import (
-	"fmt"
-	"hash/fnv"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/lakesweep/lakesweep/table/hudi/mdt"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -20,12 +20,14 @@ const (
 	stateGhosts   = "hudi.ghosts"
 	stateTimeline = "hudi.timeline"
 	stateNothing  = "hudi.nothing"
+	stateResumes  = "hudi.resumes"
+	stateListing  = "hudi.metadata_table" // whether there is one
 )
 
 // State returns what a plan document has to remember of the clean. It is
 // complete once Verdicts has ended.
 func (p *Plan) State() (map[string]string, error) {
-	s := map[string]string{statePolicy: string(p.Config.Policy), stateLast: p.Last, stateTimeline: p.t.timelineMark(), stateNothing: strconv.FormatBool(p.Nothing)}
+	s := map[string]string{statePolicy: string(p.Config.Policy), stateLast: p.Last, stateTimeline: p.t.timelineMark(), stateNothing: strconv.FormatBool(p.Nothing), stateResumes: p.Resumes, stateListing: strconv.FormatBool(mdt.Available(p.t.properties))}
 	claim, err := p.Claim()
 	if err != nil {
 		return nil, err
@@ -49,17 +51,18 @@ func put(s map[string]string, key string, v any) error {
 	return err
 }
 
-// timelineMark is a fingerprint of all that can make a plan stale: the
-// savepoints, replace commits, cleans, rollbacks, restores and pending plans.
+// timelineMark names all instants that can make a plan stale, a line each.
 func (t *Table) timelineMark() string {
-	h := fnv.New64a()
+	var lines []string
 	for _, i := range t.timeline.Instants {
 		if matters(i) {
-			fmt.Fprintf(h, "%s.%s.%s\n", i.Time, i.Action, i.State)
+			lines = append(lines, mark(i))
 		}
 	}
-	return strconv.FormatUint(h.Sum64(), 16)
+	return strings.Join(lines, "\n")
 }
+
+func mark(i timeline.Instant) string { return i.Time + "." + string(i.Action) + "." + i.State.String() }
 
 // matters reports whether an instant can change what may be deleted: all but
 // completed writes that replace nothing, and writes in flight.

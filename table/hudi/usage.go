@@ -71,7 +71,11 @@ func (p *Plan) usage(ctx context.Context, f folder) (table.Usage, error) {
 		for _, s := range g.hidden {
 			s.files(add(&u.Unknown))
 		}
-		for _, v := range p.rulings(g) {
+		rulings, err := p.rulings(g)
+		if err != nil {
+			return u, err
+		}
+		for _, v := range rulings {
 			switch v.verdict() {
 			case "dead":
 				v.slice.files(add(&u.Dead))

@@ -1,0 +1,195 @@
+package hudi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+// pendingClean returns the oldest clean that isn't complete with its plan, nil
+// if there is none. One whose plan has no bytes, left by a crash, counts as
+// none. A completed one without bytes counts as pending.
+//
+// Errors: Damaged for a plan that can't be read.
+func (t *Table) pendingClean(ctx context.Context) (*timeline.Instant, timeline.CleanPlan, error) {
+	for _, i := range t.timeline.Instants {
+		if i.Action != timeline.Clean {
+			continue
+		}
+		if i.State == timeline.Completed {
+			data, err := t.timeline.Read(ctx, i, timeline.Completed)
+			if err != nil || len(data) > 0 {
+				if err != nil {
+					return nil, timeline.CleanPlan{}, err
+				}
+				continue
+			}
+			return nil, timeline.CleanPlan{}, &lake.Error{Op: "read clean metadata", Key: lake.Key(t.timeline.Dir + "/" + i.Files[timeline.Completed]), Kind: lake.Damaged, Err: fmt.Errorf("the completed clean has no bytes"),
+				Hint: "Let a Hudi writer clean once, which repairs this, or remove the file if no writer runs."}
+		}
+		data, err := t.timeline.Read(ctx, i, timeline.Requested)
+		if err != nil {
+			return nil, timeline.CleanPlan{}, err
+		}
+		if len(data) == 0 {
+			t.services.warn("the pending clean " + i.Time + " has an empty plan and is passed over")
+			continue
+		}
+		plan, err := timeline.DecodeCleanPlan(data)
+		if err != nil {
+			return nil, plan, fmt.Errorf("%s/%s: %w", t.timeline.Dir, i.Files[timeline.Requested], err)
+		}
+		return &i, plan, nil
+	}
+	return nil, timeline.CleanPlan{}, nil
+}
+
+func (s *services) warn(text string) {
+	if !slices.Contains(s.warnings, text) {
+		s.warnings = append(s.warnings, text)
+	}
+}
+
+// resume makes p the plan of a pending clean.
+//
+// Errors: Refused for a path outside of the table: a copied or renamed table
+// with a pending clean would delete files of the original.
+// Source: spec/hudi-clean.md section 6.3 and traps 5 and 6.
+func (p *Plan) resume(i timeline.Instant, plan timeline.CleanPlan) error {
+	p.Resumes, p.Last, p.Why = i.Time, plan.LastCompleted, "finishes the pending clean "+i.Time
+	p.Config.Policy = Policy(plan.Policy)
+	names, err := p.t.planned(plan)
+	if err != nil {
+		return err
+	}
+	p.pending, p.Extra = names, plan.Extra
+	p.rules = rules{c: p.Config, services: &p.t.services, dead: make(map[string]bool)}
+	if e := plan.Earliest; e != nil {
+		p.Earliest = &timeline.Instant{Time: e.Timestamp, Action: timeline.Action(e.Action), State: timeline.Completed}
+		p.rules.earliest = e.Timestamp
+	}
+	for _, d := range plan.DeadPartitions {
+		if err := checkPartition(d); err != nil {
+			return err
+		}
+		p.rules.dead[d] = true
+	}
+	for partition := range names {
+		p.start = append(p.start, partition)
+	}
+	slices.Sort(p.start)
+	return nil
+}
+
+// planned returns the names that a clean's plan holds, by partition.
+func (t *Table) planned(plan timeline.CleanPlan) (map[string]map[string]bool, error) {
+	out := make(map[string]map[string]bool)
+	add := func(partition, name string) error {
+		if err := checkPartition(partition); err != nil {
+			return err
+		}
+		if _, ok := datafile.Parse(name); !ok {
+			return &lake.Error{Op: "read clean plan", Key: lake.Key(name), Kind: lake.Refused, Code: "pending_clean", Err: fmt.Errorf("the plan names what is no base or log file"),
+				Hint: "Let Hudi finish its clean."}
+		}
+		if out[partition] == nil {
+			out[partition] = make(map[string]bool)
+		}
+		out[partition][name] = true
+		return nil
+	}
+	for partition, names := range plan.FilesV1 {
+		for _, n := range names {
+			if err := add(partition, lake.Key(n).Base()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for partition, files := range plan.Files {
+		for _, f := range files {
+			if f.Bootstrap != nil && *f.Bootstrap {
+				return nil, &lake.Error{Op: "read clean plan", Kind: lake.Unsupported, Err: fmt.Errorf("the plan deletes files that the table was bootstrapped from"), Hint: "Let Hudi finish its clean."}
+			}
+			if f.Path == nil {
+				return nil, &lake.Error{Op: "read clean plan", Kind: lake.Damaged, Err: fmt.Errorf("a file without a path")}
+			}
+			name, err := t.nameIn(partition, *f.Path)
+			if err == nil {
+				err = add(partition, name)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// nameIn returns the name of a fully qualified path that must lie in a
+// partition of this table.
+func (t *Table) nameIn(partition, path string) (string, error) {
+	if place, err := lake.ParsePlace(path); err == nil {
+		for _, root := range append([]lake.Root{t.root}, t.o.Aliases...) {
+			if !root.Contains(place) {
+				continue
+			}
+			key := lake.Key(strings.TrimPrefix(strings.TrimPrefix(place.Path, root.Path), "/"))
+			if string(key.Dir()) == partition && key.Base() != "" {
+				return key.Base(), nil
+			}
+		}
+	}
+	return "", &lake.Error{Op: "read clean plan", Kind: lake.Refused, Code: "pending_clean", Err: fmt.Errorf("the pending clean would delete %s, which is not in the partition %q of this table", path, partition),
+		Hint: "The table was copied or renamed with a clean pending. Remove the pending clean with Hudi's CLI (repair corrupted clean files) or by hand."}
+}
+
+// resumed rules on a group by the pending plan. What came to need a file since
+// the plan was made stops the clean.
+func (p *Plan) resumed(g group) ([]ruling, error) {
+	out := make([]ruling, 0, len(g.slices))
+	_, replaced := p.rules.services.replaced[g.id]
+	newest, _ := p.rules.landmarks(g)
+	for _, s := range g.slices {
+		v := ruling{slice: s, group: g.id, newest: s == newest && !replaced, replaced: replaced, because: table.Because{Instant: p.Resumes, Action: string(timeline.Clean), Rule: "the pending clean doesn't name it"}}
+		named, all := 0, 0
+		s.files(func(f file) {
+			all++
+			if p.pending[g.id.partition][f.Name] {
+				named++
+			}
+		})
+		if named == 0 {
+			out = append(out, v)
+			continue
+		}
+		hold, held := p.rules.held(g.id, s)
+		switch {
+		case held:
+			return nil, p.unsafe(s, hold.Rule)
+		case v.newest:
+			return nil, p.unsafe(s, "it is the newest slice of its file group")
+		case named < all:
+			return nil, p.unsafe(s, "the plan names only a part of the slice")
+		}
+		v.dead, v.reason = true, lake.ExpiredSlice
+		if replaced {
+			v.reason = lake.ReplacedGroup
+		}
+		v.because.Rule = "the pending clean names it"
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+func (p *Plan) unsafe(s *slice, why string) error {
+	name := ""
+	s.files(func(f file) { name = f.Name })
+	return &lake.Error{Op: "finish clean " + p.Resumes, Table: p.t.root.String(), Key: lake.Key(name), Kind: lake.Refused, Code: "pending_clean", Err: fmt.Errorf("%s", why),
+		Hint: "The pending clean was planned before this came about. Remove it with Hudi's CLI, then clean anew."}
+}

@@ -1,0 +1,350 @@
+package hudi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lock"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/mdt"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+// RunOptions is what carrying out a plan takes. All fields are required.
+type RunOptions struct {
+	PlanID string
+	State  map[string]string                     // of the plan document
+	Rows   func() iter.Seq2[lake.Verdict, error] // of the plan document
+	Lock   lock.Provider
+	Writer store.Writer // confined to .hoodie
+	Sleep  func(ctx context.Context, d time.Duration) error
+}
+
+// Run makes a plan an instant and completes it. It implements table.Guardian
+// and table.Recorder. Not safe for concurrent use, but for Protected.
+//
+// The order of effects is that of Hudi's own cleaner: requested and inflight
+// before the first delete, the metadata table's commit after the last one, and
+// completed at the end. Plan and completion are written under the lock.
+//
+// Source: Hudi 1.2.0, CleanPlanActionExecutor and CleanActionExecutor;
+// spec/hudi-clean.md sections 6.1 and 6.7.
+type Run struct {
+	t       *Table
+	o       RunOptions
+	known   map[string]bool // instants that mattered when the plan was made
+	instant string          // of the clean, once it is published
+	given   string          // the latest time that was made
+	done    bool            // completed already, by us or another
+	started time.Time
+}
+
+// extraPlan is the key in a clean's extra metadata that makes it ours.
+const extraPlan = "lakesweep.plan"
+
+// Run returns the recorder and guardian of a plan of this table.
+//
+// Errors: Invalid for a state that State didn't write.
+func (t *Table) Run(o RunOptions) (*Run, error) {
+	if _, ok := o.State[stateTimeline]; !ok {
+		return nil, t.wrap(&lake.Error{Op: "apply plan", Kind: lake.Invalid, Err: errors.New("the plan doesn't say which timeline it was made on"), Hint: "Make a new plan."})
+	}
+	r := &Run{t: t, o: o, known: make(map[string]bool), instant: o.State[stateResumes], started: t.o.Now()}
+	for line := range strings.SplitSeq(o.State[stateTimeline], "\n") {
+		r.known[line] = true
+	}
+	return r, nil
+}
+
+// nothing reports a plan without a clean: no instant is made for it.
+func (r *Run) nothing(ctx context.Context) (bool, error) {
+	if r.o.State[stateNothing] == "true" {
+		return true, nil
+	}
+	for _, err := range r.o.Rows() {
+		return false, err
+	}
+	return r.o.State[stateResumes] == "", nil
+}
+
+// Protected is always false: what comes to need a planned file makes the whole
+// plan stale, as a clean is complete or not.
+func (r *Run) Protected(lake.Key) bool { return false }
+
+// Refresh reads the timeline anew.
+//
+// Errors: Stale if a savepoint, a replace commit or a pending plan that came
+// since touches a planned file, or a clean, rollback or restore came.
+func (r *Run) Refresh(ctx context.Context) error { return r.t.wrap(r.refresh(ctx)) }
+
+func (r *Run) refresh(ctx context.Context) error {
+	if err := r.reload(ctx); err != nil {
+		return err
+	}
+	return r.check(ctx)
+}
+
+// reload lists the timeline and reads the properties again.
+func (r *Run) reload(ctx context.Context) error {
+	p, err := timeline.ReadProperties(ctx, r.t.reader, Dir)
+	if err != nil {
+		return err
+	}
+	if p["hoodie.table.version"] != r.t.version || strconv.FormatBool(mdt.Available(p)) != r.o.State[stateListing] {
+		return r.stale("the table's version or its metadata table changed")
+	}
+	r.t.properties = p
+	r.t.timeline, err = timeline.Load(ctx, r.t.reader, r.t.timeline.Dir, r.t.timeline.Layout)
+	return err
+}
+
+// check looks at the instants that weren't there when the plan was made.
+func (r *Run) check(ctx context.Context) error {
+	touching := false
+	for _, i := range r.t.timeline.Instants {
+		if !matters(i) || r.known[mark(i)] {
+			continue
+		}
+		switch i.Action {
+		case timeline.Clean:
+			mine, err := r.ours(ctx, i)
+			if err != nil {
+				return err
+			}
+			if !mine {
+				return r.stale("the clean %s came since the plan was made", i.Time)
+			}
+			continue
+		case timeline.Rollback, timeline.Restore:
+			return r.stale("the %s %s came since the plan was made", i.Action, i.Time)
+		}
+		touching = true
+	}
+	if !touching {
+		return nil
+	}
+	s, err := readServices(ctx, r.t.timeline)
+	if err != nil {
+		return err
+	}
+	if err := r.touched(&s); err != nil {
+		return err
+	}
+	for _, i := range r.t.timeline.Instants {
+		if matters(i) && i.Action != timeline.Clean {
+			r.known[mark(i)] = true
+		}
+	}
+	return nil
+}
+
+// touched looks for planned files that s needs now.
+func (r *Run) touched(s *services) error {
+	for v, err := range r.o.Rows() {
+		if err != nil {
+			return err
+		}
+		f, ok := parseKey(v.Key)
+		if v.Directory || !ok {
+			continue
+		}
+		partition := string(v.Key.Dir())
+		if at, ok := s.saved[f.Name]; ok {
+			return r.stale("the savepoint %s holds %s", at, v.Key)
+		}
+		if i, ok := s.planned[plannedFile{partition, f.Name}]; ok {
+			return r.stale("the pending %s %s names %s", i.Action, i.Time, v.Key)
+		}
+		if i, ok := s.replaced[groupID{partition, f.FileID}]; ok && v.Reason == lake.ExpiredSlice && r.o.State[stateResumes] == "" {
+			return r.stale("the %s %s replaced the file group of %s", i.Action, i.Time, v.Key)
+		}
+	}
+	return nil
+}
+
+func (r *Run) stale(format string, args ...any) error {
+	return &lake.Error{Op: "apply plan", Kind: lake.Stale, Err: fmt.Errorf(format, args...), Hint: "Make a new plan."}
+}
+
+// ours reports whether a clean is the one of this plan, and adopts it.
+func (r *Run) ours(ctx context.Context, i timeline.Instant) (bool, error) {
+	if r.instant == "" {
+		if i.Files[timeline.Requested] == "" {
+			return false, nil
+		}
+		data, err := r.t.timeline.Read(ctx, i, timeline.Requested)
+		if err != nil {
+			return false, err
+		}
+		plan, err := timeline.DecodeCleanPlan(data)
+		if err != nil || plan.Extra[extraPlan] != r.o.PlanID {
+			return false, nil //nolint:nilerr // a plan that can't be read isn't ours
+		}
+		r.instant = i.Time
+	}
+	if i.Time == r.instant && i.State == timeline.Completed {
+		r.done = true
+	}
+	return i.Time == r.instant, nil
+}
+
+// Begin publishes the clean: requested under the lock, then inflight. A clean
+// of this plan that an earlier run published is gone on with.
+//
+// Errors: Stale, Locked, Refused; Invalid for a LOCAL timeline whose zone isn't known.
+func (r *Run) Begin(ctx context.Context, _ table.Intent) error { return r.t.wrap(r.begin(ctx)) }
+
+func (r *Run) begin(ctx context.Context) error {
+	if nothing, err := r.nothing(ctx); err != nil || nothing {
+		return err
+	}
+	if r.instant == "" {
+		if err := r.locked(ctx, r.publish); err != nil {
+			return err
+		}
+	}
+	if r.done {
+		return nil
+	}
+	i, ok := r.t.timeline.Find(r.instant, timeline.Clean)
+	if ok && i.State == timeline.Completed {
+		r.done = true
+		return nil
+	}
+	return r.create(ctx, timeline.Name(r.t.timeline.Layout, r.instant, timeline.Clean, timeline.Inflight, ""), nil, true)
+}
+
+// locked runs f under the table's lock with a fresh timeline.
+func (r *Run) locked(ctx context.Context, f func(context.Context, lock.Lease) error) error {
+	lease, err := r.o.Lock.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	err = r.reload(ctx)
+	if err == nil {
+		err = f(ctx, lease)
+	}
+	return errors.Join(err, lease.Release(context.WithoutCancel(ctx)))
+}
+
+// publish writes the plan, if nothing speaks against it now.
+func (r *Run) publish(ctx context.Context, lease lock.Lease) error {
+	if err := r.check(ctx); err != nil || r.instant != "" {
+		return err
+	}
+	if i, _, err := r.t.pendingClean(ctx); err != nil || i != nil {
+		if err != nil {
+			return err
+		}
+		return r.stale("the clean %s is pending", i.Time)
+	}
+	if m, err := r.metadata(ctx); err != nil || m != nil {
+		if err == nil {
+			err = m.Writable()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	data, err := r.plan()
+	if err != nil {
+		return err
+	}
+	at, err := r.nextTime(ctx)
+	if err != nil {
+		return err
+	}
+	if err := lease.Verify(ctx); err != nil {
+		return err
+	}
+	if err := r.create(ctx, timeline.Name(r.t.timeline.Layout, at, timeline.Clean, timeline.Requested, ""), data, false); err != nil {
+		return err
+	}
+	r.instant = at
+	return nil
+}
+
+// metadata opens the metadata table, nil if there is none.
+func (r *Run) metadata(ctx context.Context) (*mdt.Table, error) {
+	if !mdt.Available(r.t.properties) {
+		return nil, nil
+	}
+	return mdt.Open(ctx, r.t.reader, mdt.Data{Properties: r.t.properties, Timeline: r.t.timeline})
+}
+
+// create writes a timeline file.
+func (r *Run) create(ctx context.Context, name string, data []byte, mayExist bool) error {
+	name = r.t.timeline.Dir + "/" + name
+	err := r.o.Writer.PutIfAbsent(ctx, name, data)
+	if errors.Is(err, fs.ErrExist) && mayExist {
+		return nil
+	}
+	if err != nil {
+		return store.Fail("write timeline", r.t.root, name, err)
+	}
+	return nil
+}
+
+// plan encodes the clean's plan: the document's files, and those that are gone
+// already but still listed by the metadata table.
+func (r *Run) plan() ([]byte, error) {
+	s := r.o.State
+	p := timeline.CleanPlan{LastCompleted: s[stateLast], Policy: s[statePolicy], Files: map[string][]timeline.CleanFile{}, Extra: map[string]string{}}
+	var ghosts map[string][]string
+	for key, to := range map[string]any{stateExtra: &p.Extra, stateDead: &p.DeadPartitions, stateGhosts: &ghosts} {
+		if err := json.Unmarshal([]byte(s[key]), to); err != nil {
+			return nil, r.badState(key, err)
+		}
+	}
+	if p.Extra == nil {
+		p.Extra = map[string]string{}
+	}
+	p.Extra[extraPlan] = r.o.PlanID
+	if text := s[stateEarliest]; text != "" {
+		p.Earliest = &timeline.ActionInstant{}
+		if err := json.Unmarshal([]byte(text), p.Earliest); err != nil {
+			return nil, r.badState(stateEarliest, err)
+		}
+	}
+	no := false
+	add := func(key lake.Key) {
+		path := r.t.uri(key)
+		p.Files[string(key.Dir())] = append(p.Files[string(key.Dir())], timeline.CleanFile{Path: &path, Bootstrap: &no})
+	}
+	for v, err := range r.o.Rows() {
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := parseKey(v.Key); ok && !v.Directory {
+			add(v.Key)
+		}
+	}
+	for partition, names := range ghosts {
+		for _, n := range names {
+			add((&folder{partition: partition}).key(n))
+		}
+	}
+	slices.Sort(p.DeadPartitions)
+	return p.Encode()
+}
+
+func (r *Run) badState(key string, err error) error {
+	return &lake.Error{Op: "apply plan", Kind: lake.Damaged, Err: fmt.Errorf("state %s: %w", key, err), Hint: "Make a new plan."}
+}
+
+// Confirm needs nothing: a clean is recorded as a whole.
+func (r *Run) Confirm(context.Context, []lake.Key) error { return nil }
+
+// Fail leaves the clean pending: the next clean, ours or Hudi's, finishes it.
+func (r *Run) Fail(context.Context, table.Result) error { return nil }
