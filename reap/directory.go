@@ -69,7 +69,8 @@ func (r *run) removeDirectories(ctx context.Context, batch []lake.Verdict) error
 
 // removeDirectory removes one directory. Its time must be the planned one, for
 // somebody may be about to fill it; unless we changed it ourselves, by removing
-// a directory in it, now or in an earlier run.
+// a directory in it, now or in an earlier run, or the format let it go with the
+// files that were in it.
 func (r *run) removeDirectory(ctx context.Context, it *item) {
 	name := string(it.v.Key)
 	now, err := r.job.Place.Stat(ctx, name)
@@ -80,7 +81,7 @@ func (r *run) removeDirectory(ctx context.Context, it *item) {
 	case err != nil:
 		it.outcome, it.err = filelist.Failed, err
 		return
-	case now.Kind != store.Dir && now.Kind != store.Marker, !r.touched[it.v.Key] && !now.Modified.Equal(it.v.Modified):
+	case now.Kind != store.Dir && now.Kind != store.Marker, !r.touched[it.v.Key] && !byPolicy(it.v.Reason) && !now.Modified.Equal(it.v.Modified):
 		it.outcome = filelist.Spared
 		return
 	}

@@ -29,14 +29,11 @@ func (e *Engine) Apply(ctx context.Context, p *plan.Plan, req ApplyRequest, emit
 	started := e.Now()
 	h := p.Head()
 	result := Result{Table: h.Table, PlanID: h.PlanID}
+	open := e.deltaJob
 	if h.Format == "hudi" {
-		at, err := e.open(ctx, h.Table)
-		if err != nil {
-			return result, err
-		}
-		return result, unsupportedHudi(at)
+		open = e.hudiJob
 	}
-	job, o, err := e.deltaJob(ctx, p, &h, req)
+	job, o, err := open(ctx, p, &h, req)
 	if err != nil {
 		return result, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/lakesweep/lakesweep/guard"
@@ -24,6 +25,7 @@ type hudiRun struct {
 	req    PlanRequest
 	table  *hudi.Table
 	config hudi.Config
+	lock   timeline.Properties // the keys of the lock provider
 }
 
 // openHudi opens the table at p and reads what its clean is to retain: from
@@ -33,7 +35,7 @@ func (e *Engine) openHudi(ctx context.Context, p *place, req PlanRequest) (*hudi
 	if err := run.refuse(); err != nil {
 		return nil, err
 	}
-	o := hudi.Options{Now: func() time.Time { return p.now }, Workers: req.Tuning.Workers}
+	o := hudi.Options{Now: e.hudiNow(p), Workers: req.Tuning.Workers, Aliases: p.aliases}
 	if req.Hudi.TimelineZone != "" {
 		zone, err := time.LoadLocation(req.Hudi.TimelineZone)
 		if err != nil {
@@ -72,7 +74,8 @@ func (run *hudiRun) refuse() error {
 
 func (run *hudiRun) configure() error {
 	c, h := &run.config, run.req.Hudi
-	if err := c.Read(run.table.Properties()); err != nil {
+	run.lock = timeline.Properties{}
+	if err := run.read(run.table.Properties()); err != nil {
 		return err
 	}
 	if h.Config != "" {
@@ -84,7 +87,7 @@ func (run *hudiRun) configure() error {
 		if err != nil {
 			return err
 		}
-		if err := c.Read(p); err != nil {
+		if err := run.read(p); err != nil {
 			return err
 		}
 	}
@@ -121,13 +124,23 @@ func (run *hudiRun) configure() error {
 	return nil
 }
 
+// read takes Hudi's keys: what to retain, and which lock the writers use.
+func (run *hudiRun) read(p timeline.Properties) error {
+	for k, v := range p {
+		if strings.HasPrefix(k, lockPrefix) {
+			run.lock[k] = v
+		}
+	}
+	return run.config.Read(p)
+}
+
 func (e *Engine) planHudi(ctx context.Context, p *place, req PlanRequest, out string) (*plan.Plan, error) {
 	started := e.Now()
 	run, err := e.openHudi(ctx, p, req)
 	if err != nil {
 		return nil, err
 	}
-	enclosed, err := e.enclosing(ctx, p.root)
+	enclosed, err := e.enclosing(ctx, run.root)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +148,7 @@ func (e *Engine) planHudi(ctx context.Context, p *place, req PlanRequest, out st
 	if err != nil {
 		return nil, err
 	}
-	rows := filelist.NewSorter("", req.Tuning.Memory/4)
+	rows := filelist.NewSorter("", run.req.Tuning.Memory/4)
 	made, err := e.writeHudi(ctx, run, clean, rows, enclosed, out, started)
 	return made, errors.Join(err, rows.Close())
 }
@@ -158,6 +171,9 @@ func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, 
 	s := &clean.Summary
 	totals.Candidates, totals.Protected, totals.Foreign, totals.ListRequests = s.Candidates, s.Protected, s.Foreign, s.ListRequests
 	state, err := clean.State()
+	if err == nil {
+		err = run.remember(state)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +201,7 @@ func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, 
 	return plan.CreateTemp(ctx, "", h, rows.Sorted())
 }
 
-func unsupportedHudi(p *place) error {
-	return &lake.Error{Op: "open table", Table: p.root.String(), Kind: lake.Unsupported,
-		Err: errors.New("this build doesn't handle Hudi tables"), Hint: "Use Hudi's own cleaner."}
+// hudiNow is our clock, or the store's if that is behind, as it goes on.
+func (e *Engine) hudiNow(p *place) func() time.Time {
+	return func() time.Time { return e.Now().Add(-max(p.skew, 0)) }
 }

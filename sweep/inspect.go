@@ -57,7 +57,7 @@ func deltaOnly(ctx context.Context, p *place, format string) error {
 		return err
 	}
 	if found == "hudi" {
-		return unsupportedHudi(p)
+		return invalid(p.given, "a Hudi table, where a Delta table is wanted", "Name a Delta table.")
 	}
 	return nil
 }

@@ -28,12 +28,9 @@ const maxAhead = 5 * time.Minute
 // lock. It refuses while a planned file still stands.
 //
 // Errors: Partial if one does; Locked, Refused.
-func (r *Run) Complete(ctx context.Context, result table.Result) error {
+func (r *Run) Complete(ctx context.Context, _ table.Result) error {
 	if nothing, err := r.nothing(ctx); err != nil || nothing || r.done {
 		return r.t.wrap(err)
-	}
-	if result.Spared > 0 {
-		return r.t.wrap(r.left(fmt.Errorf("%d planned files changed since the plan was made and were spared", result.Spared)))
 	}
 	return r.t.wrap(r.locked(ctx, r.complete))
 }

@@ -1,0 +1,152 @@
+package sweep
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lakesweep/lakesweep/guard"
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/lock"
+	"github.com/lakesweep/lakesweep/lock/file"
+	"github.com/lakesweep/lakesweep/lock/storage"
+	"github.com/lakesweep/lakesweep/plan"
+	"github.com/lakesweep/lakesweep/reap"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/hudi"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+// The keys of a plan's state that only carrying it out needs.
+const (
+	stateZone  = "hudi.zone"
+	stateVouch = "hudi.no_other_writers"
+	stateLock  = "hudi.lock" // Hudi's keys of the lock provider, JSON
+)
+
+const lockPrefix = "hoodie.write.lock."
+
+// remember adds to a plan's state what carrying it out needs of the request.
+func (run *hudiRun) remember(state map[string]string) error {
+	state[stateZone] = run.req.Hudi.TimelineZone
+	if run.req.Hudi.NoOtherWriters {
+		state[stateVouch] = "true"
+	}
+	data, err := json.Marshal(run.lock)
+	state[stateLock] = string(data)
+	return err
+}
+
+// hudiJob opens what carrying out a plan of a Hudi table takes.
+func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, req ApplyRequest) (job reap.Job, o reap.Options, err error) {
+	at, err := e.open(ctx, h.Table)
+	if err != nil {
+		return job, o, err
+	}
+	run, err := e.openHudi(ctx, at, PlanRequest{Table: h.Table, Tuning: req.Tuning, Hudi: HudiRequest{TimelineZone: h.State[stateZone]}})
+	if err != nil {
+		return job, o, err
+	}
+	if job.Cleared, err = guard.Clear(p, guard.Identity{Root: at.root, Format: "hudi", TableID: run.table.ID()}); err != nil {
+		return job, o, err
+	}
+	if req.Quarantine != "" {
+		return job, o, invalid(h.Given, "--quarantine doesn't work on Hudi tables yet", "Leave it out.")
+	}
+	all, err := e.Stores.OpenStore(ctx, at.root)
+	if err != nil {
+		return job, o, err
+	}
+	job.Place = all
+	meta := store.Confine(all, hudi.Dir)
+	provider, err := e.hudiLock(h, struct {
+		store.Reader
+		store.Writer
+	}{all, meta})
+	if err != nil {
+		return job, o, err
+	}
+	clean, err := run.table.Run(hudi.RunOptions{PlanID: h.PlanID, State: h.State, Rows: p.Rows, Lock: provider, Writer: meta, Sleep: lock.Sleep})
+	if err != nil {
+		return job, o, err
+	}
+	job.Guardian, job.Recorder = clean, clean
+	o = reap.Options{
+		Workers: req.Tuning.Workers, MaxDelete: req.MaxDelete, MaxBytes: req.MaxBytes, MaxDuration: req.MaxDuration,
+		Checksums: all.Traits().Name == "local", Reserved: func(k lake.Key) bool { return k == hudi.Dir || k.Below(hudi.Dir) },
+		Now: e.Now, Observe: e.Observe,
+	}
+	job.Journal, err = e.journal(ctx, req.Journal, filelist.JournalHead{PlanID: h.PlanID, Table: h.Table, Format: h.Format, Tool: e.Tool, Created: e.Now().UTC()})
+	return job, o, err
+}
+
+// hudiLock returns the lock provider that Hudi's keys name, as the table's
+// other writers have it.
+//
+// Errors: Locked without a usable one, unless the user vouches that nobody
+// else writes; Invalid for a key that can't be read.
+// Source: spec/hudi-clean.md section 6.5.
+func (e *Engine) hudiLock(h *filelist.Head, s file.Store) (lock.Provider, error) {
+	keys := timeline.Properties{}
+	if text := h.State[stateLock]; text != "" {
+		if err := json.Unmarshal([]byte(text), &keys); err != nil {
+			return nil, &lake.Error{Op: "take lock", Table: h.Table, Kind: lake.Damaged, Err: err, Hint: "Make the plan again."}
+		}
+	}
+	name := keys[lockPrefix+"provider"]
+	owner := h.PlanID + " " + rand.Text()
+	switch class := name[strings.LastIndexByte(name, '.')+1:]; {
+	case class == "FileSystemBasedLockProvider":
+		return e.fileLock(h, keys, owner, s)
+	case class == "StorageBasedLockProvider":
+		if t := s.Traits(); !t.PutIfAbsent || !t.IfMatch {
+			return nil, noLock(h, "this store has no conditional writes, which "+class+" takes")
+		}
+		return storage.New(s, storage.Options{Owner: owner, Now: e.Now}), nil
+	case h.State[stateVouch] == "true":
+		return lock.None{}, nil
+	case name == "":
+		return nil, noLock(h, "no lock provider is known")
+	default:
+		return nil, noLock(h, "the lock provider "+name+" can't be shared with this process")
+	}
+}
+
+func (e *Engine) fileLock(h *filelist.Head, keys timeline.Properties, owner string, s file.Store) (lock.Provider, error) {
+	o := file.Options{Dir: hudi.Dir, Owner: owner, Now: e.Now}
+	if path := keys[lockPrefix+"filesystem.path"]; path != "" {
+		root, err := lake.ParseRoot(h.Table)
+		if err != nil {
+			return nil, err
+		}
+		place, err := lake.ParsePlace(path)
+		if err != nil {
+			return nil, err
+		}
+		dir := lake.Key(strings.TrimPrefix(strings.TrimPrefix(place.Path, root.Path), "/"))
+		if !root.Contains(place) || dir != hudi.Dir && !dir.Below(hudi.Dir) {
+			return nil, noLock(h, "the lock's folder "+path+" lies outside the table's .hoodie")
+		}
+		o.Dir = string(dir)
+	}
+	if text := keys[lockPrefix+"filesystem.expire"]; text != "" {
+		minutes, err := strconv.Atoi(text)
+		if err != nil || minutes < 0 {
+			return nil, &lake.Error{Op: "take lock", Table: h.Table, Kind: lake.Invalid, Err: fmt.Errorf("%sfilesystem.expire=%s is no number of minutes", lockPrefix, text)}
+		}
+		o.Expire = time.Duration(minutes) * time.Minute
+	}
+	return file.New(s, o), nil
+}
+
+func noLock(h *filelist.Head, why string) error {
+	return &lake.Error{Op: "take lock", Table: h.Table, Kind: lake.Locked, Code: "no_lock", Err: errors.New(why),
+		Hint: "Give the writers' own lock settings (hoodie.write.lock.provider and what belongs to it) with --config when planning, or say --no-other-writers if no job writes to the table meanwhile."}
+}
