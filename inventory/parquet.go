@@ -79,7 +79,7 @@ func (f *parquetFile) read(ctx context.Context, workers int, explicit map[string
 	for _, group := range f.file.RowGroups() {
 		g.Go(func() error {
 			b := newBatch(s, emit)
-			err := f.group(ctx, group, readers, b)
+			err := f.group(ctx, group, cols, readers, b)
 			count(b.counts)
 			return err
 		})
@@ -88,7 +88,7 @@ func (f *parquetFile) read(ctx context.Context, workers int, explicit map[string
 }
 
 // group reads the columns of one row group side by side.
-func (f *parquetFile) group(ctx context.Context, group parquet.RowGroup, readers map[int]func(*raw, parquet.Value), b *batch) (err error) {
+func (f *parquetFile) group(ctx context.Context, group parquet.RowGroup, cols columns, readers map[int]func(*raw, parquet.Value), b *batch) (err error) {
 	var cursors []*cursor
 	defer func() {
 		for _, c := range cursors {
@@ -96,7 +96,14 @@ func (f *parquetFile) group(ctx context.Context, group parquet.RowGroup, readers
 		}
 	}()
 	chunks := group.ColumnChunks()
+	var idle map[int]bool
+	if err := guarded(func() error { idle = f.idle(group, cols); return nil }); err != nil {
+		return f.part.damaged(err)
+	}
 	for i, read := range readers {
+		if idle[i] {
+			continue
+		}
 		chunk, ok := chunks[i].(*parquet.FileColumnChunk)
 		if !ok || chunk.NumValues() != group.NumRows() {
 			return f.part.damaged(fmt.Errorf("the column %s has %d values in %d rows", f.names[i], chunks[i].NumValues(), group.NumRows()))
@@ -133,6 +140,34 @@ func (f *parquetFile) group(ctx context.Context, group parquet.RowGroup, readers
 		left -= int64(n)
 	}
 	return b.flush()
+}
+
+// idle returns the columns of a row group that its statistics show to say
+// nothing: flags that are false on every row, and, where every row is the latest
+// version, that flag and the versions' ids.
+func (f *parquetFile) idle(group parquet.RowGroup, cols columns) map[int]bool {
+	out := make(map[int]bool)
+	for _, r := range []role{roleMarker, roleDirectory, roleLatest} {
+		i, ok := cols[r]
+		if !ok || !constant(group.ColumnChunks()[i], r == roleLatest) {
+			continue
+		}
+		out[i] = true
+		if version, ok := cols[roleVersion]; ok && r == roleLatest {
+			out[version] = true
+		}
+	}
+	return out
+}
+
+// constant reports whether a column holds nothing but want, without nulls.
+func constant(c parquet.ColumnChunk, want bool) bool {
+	chunk, ok := c.(*parquet.FileColumnChunk)
+	if !ok || chunk.Type().Kind() != parquet.Boolean {
+		return false
+	}
+	low, high, ok := chunk.Bounds()
+	return ok && low.Boolean() == want && high.Boolean() == want && chunk.NullCount() == 0
 }
 
 // cursor reads the values of one column, page by page.

@@ -179,35 +179,60 @@ func (s *Source) Scan(ctx context.Context, r *Resolver, emit func(root int, obje
 // place is a Row's Place, looked up. The rows of a batch mostly share one.
 type place struct {
 	spelled string
-	set     *rootSet
-	path    string // of the place itself, below the authority
-	ok      bool
+	rules   []placeRule // the first that fits holds; the last always does
+}
+
+// placeRule says where the names of a place that begin with prefix (whole
+// components) are reached: in set, with path instead of the prefix.
+type placeRule struct {
+	prefix string
+	set    *rootSet
+	path   string
+}
+
+// lookUp finds where the names of a place are reached. Maps from further below
+// are longer than those from the place itself or above, so they come first.
+func (r *Resolver) lookUp(spelled string) place {
+	p := place{spelled: spelled}
+	for _, m := range r.maps {
+		if prefix, ok := strings.CutPrefix(m.from, spelled+"/"); ok {
+			set, path := r.locate(m.to)
+			p.rules = append(p.rules, placeRule{prefix, set, path})
+		}
+	}
+	set, path := r.locate(r.mapped(spelled))
+	p.rules = append(p.rules, placeRule{set: set, path: path})
+	return p
 }
 
 func (r *Resolver) resolve(row *Row, last *place, out [][]store.Info) bool {
 	switch {
-	case row.Place == "" && !isAbsolute(row.Name):
-		// Relative to the table, whichever it is.
+	case row.Place != "":
+	case isAbsolute(row.Name):
+		set, path := r.locate(r.mapped(row.Name))
+		return r.below(row, set, path, out)
+	default: // relative to the table, whichever it is
 		for i := range r.roots {
 			r.put(row, i, strings.TrimPrefix(row.Name, "./"), out)
 		}
 		return len(r.roots) > 0
-	case row.Place == "" || len(r.maps) > 0:
-		name := row.Name
-		if row.Place != "" {
-			name = row.Place + "/" + row.Name
+	}
+	if last.rules == nil || last.spelled != row.Place {
+		*last = r.lookUp(row.Place)
+	}
+	for _, rule := range last.rules {
+		rest, ok := strings.CutPrefix(row.Name, rule.prefix)
+		switch {
+		case !ok:
+		case rule.prefix == "" && rule.path == "":
+			return r.below(row, rule.set, rest, out)
+		case rule.prefix == "":
+			return r.below(row, rule.set, rule.path+"/"+rest, out)
+		case rest == "" || rest[0] == '/':
+			return r.below(row, rule.set, strings.TrimPrefix(rule.path+rest, "/"), out)
 		}
-		set, path := r.locate(r.mapped(name))
-		return r.below(row, set, path, out)
 	}
-	if !last.ok || last.spelled != row.Place {
-		*last = place{spelled: row.Place, ok: true}
-		last.set, last.path = r.locate(row.Place)
-	}
-	if last.path != "" {
-		return r.below(row, last.set, last.path+"/"+row.Name, out)
-	}
-	return r.below(row, last.set, row.Name, out)
+	return false
 }
 
 func isAbsolute(name string) bool {

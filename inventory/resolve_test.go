@@ -136,6 +136,10 @@ func TestMaps(t *testing.T) {
 		{[]Map{{"s3://b", "s3://nowhere"}, {"s3://b/old", "s3://b/t"}}, Row{Place: "s3://b", Name: "old/x"}, "0:x"},
 		{[]Map{{"s3://b/old", "s3://b/t"}, {"s3://b", "s3://nowhere"}}, Row{Place: "s3://b", Name: "old/x"}, "0:x"},
 		{[]Map{{"s3://b", "s3://nowhere"}}, Row{Place: "s3://b", Name: "t/x"}, ""},
+		{[]Map{{"s3://b/t", "/data/t"}}, Row{Place: "s3://b/t", Name: "x"}, "1:x"},
+		{[]Map{{"s3://b/t/old", "/data/t"}}, Row{Place: "s3://b/t", Name: "old/x"}, "1:x"},
+		{[]Map{{"s3://b/t/old", "/data/t"}}, Row{Place: "s3://b/t", Name: "x"}, "0:x"},
+		{[]Map{{"s3://", "s3a://"}}, Row{Place: "s3://b", Name: "t/x"}, "0:x"},
 		{[]Map{{"/mnt/lake", "s3://b"}}, Row{Name: "/mnt/lake/t/x"}, "0:x"},
 	} {
 		got, _ := resolve(t, roots, c.maps, c.row)
@@ -171,6 +175,34 @@ func TestResolveManyRoots(t *testing.T) {
 			if slices.Sort(want); !cmp.Equal(got, want) && len(got)+len(want) > 0 {
 				t.Fatalf("%v in %v: got %v, want %v", row, roots, got, want)
 			}
+		}
+	})
+}
+
+// A name in two parts, place and rest, is the same as the name in one, whatever
+// maps there are.
+func TestPlacesAndNamesAgree(t *testing.T) {
+	part := rapid.StringMatching(`[ab]{1,2}`)
+	rapid.Check(t, func(t *rapid.T) {
+		path := func(label string, least int) string {
+			return strings.Join(rapid.SliceOfN(part, least, 4).Draw(t, label), "/")
+		}
+		roots := []string{"s3://b/" + path("root", 1), "gs://b/" + path("root", 1)}
+		if roots[0][2:] == roots[1][2:] {
+			roots = roots[:1]
+		}
+		var maps []Map
+		for range rapid.IntRange(0, 3).Draw(t, "maps") {
+			place := rapid.SampledFrom([]string{"s3://b", "gs://b"})
+			maps = append(maps, Map{strings.TrimSuffix(place.Draw(t, "from")+"/"+path("from", 0), "/"), strings.TrimSuffix(place.Draw(t, "to")+"/"+path("to", 0), "/")})
+		}
+		names := strings.Split(path("name", 1), "/")
+		cut := rapid.IntRange(0, len(names)-1).Draw(t, "cut")
+		place := strings.Join(append([]string{"s3://b"}, names[:cut]...), "/")
+		got, _ := resolve(t, roots, maps, Row{Place: place, Name: strings.Join(names[cut:], "/")})
+		want, _ := resolve(t, roots, maps, Row{Name: "s3://b/" + strings.Join(names, "/")})
+		if !cmp.Equal(got, want) {
+			t.Fatalf("%v %v: %q in two parts gives %v, in one %v", roots, maps, names, got, want)
 		}
 	})
 }
