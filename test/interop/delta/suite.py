@@ -86,6 +86,21 @@ def own_retention(make):
     same(before, root, versions)
 
 
+def short_property():
+    """A table whose own retention is a second: no flag is needed, and what was removed before dies."""
+    root = fresh(tables.vectors, "short")
+    sql("ALTER TABLE %s SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = 'interval 1 second')" % quoted(root))
+    last = latest(root)
+    before = contents(root, [last])
+    time.sleep(2)
+    tree_before = tree(root)
+    lakesweep("vacuum", root, "--yes", "--mode", "full", "--unsafe-mostly-dead", root)
+    gone = {p for p in tree_before if p not in tree(root) and not p.endswith((".crc", "/"))}
+    assert gone and gone <= {p for p in tree_before if p.endswith((".parquet", ".bin"))}, sorted(gone)[:4]
+    same(before, root, [last])
+    logged(root)
+
+
 def cutoff(make):
     """A cutoff between two commits: all versions since then are read in full."""
     root = os.path.join(WORK, "cutoff", make.__name__)
@@ -228,7 +243,7 @@ def scenarios():
             yield "%s: %s" % (make.__name__, check.__name__), lambda make=make, check=check: check(make)
     for make in (tables.events, tables.vectors, tables.mixed):
         yield "%s: cutoff" % make.__name__, lambda make=make: cutoff(make)
-    for check in (where_narrows, where_by_log, sql_statement, shallow_clone, quarantine_and_restore, verify_and_inspect, inventory_equals_listing, young_writer):
+    for check in (short_property, where_narrows, where_by_log, sql_statement, shallow_clone, quarantine_and_restore, verify_and_inspect, inventory_equals_listing, young_writer):
         yield check.__name__, check
 
 
