@@ -18,6 +18,7 @@ type node struct {
 	kids    []*node
 	literal bool // a literal as it was written
 	value   value
+	pattern pattern // of to_date and to_timestamp, if one was given
 	eval    func(r *row) value
 }
 

@@ -230,7 +230,7 @@ func (c *checker) toDatetime(e *expr, args []*node) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.strict(e.text, to, e.pos, []*node{text}, func(_ *row, v []value) value {
+	n := c.strict(e.text, to, e.pos, []*node{text}, func(_ *row, v []value) value {
 		wall, ok := p.parse(v[0].s)
 		switch {
 		case !ok:
@@ -239,5 +239,7 @@ func (c *checker) toDatetime(e *expr, args []*node) (*node, error) {
 			return value{i: floorDiv(wall, microsPerDay)}
 		}
 		return value{i: fromWall(wall, zone)}
-	}), nil
+	})
+	n.pattern = p
+	return n, nil
 }

@@ -186,6 +186,10 @@ func (g guess) span(n *node) span {
 		if prefix, next, ok := g.prefix(n.kids[0]); ok {
 			return dateSpan(prefix, next)
 		}
+	case n.typ.kind == kDate && n.pattern != nil:
+		if prefix, _, ok := g.prefix(n.kids[0]); ok {
+			return n.pattern.span(prefix)
+		}
 	}
 	return span{}
 }
@@ -246,7 +250,40 @@ func dateSpan(prefix, next string) span {
 			first, last = m, m
 		}
 	}
-	low, _ := calendarDays(n, first, 1)
-	high, _ := calendarDays(n+last/12, last%12+1, 1)
+	return monthSpan(n, first, last)
+}
+
+// span bounds the dates that p reads from texts that begin with prefix, if p
+// begins with the year, perhaps followed by the month.
+func (p pattern) span(prefix string) span {
+	if p[0].letter != 'y' || p[0].width != 4 || len(prefix) < 4 {
+		return span{}
+	}
+	year, ok := digits(prefix[:4], 4, 4)
+	if !ok {
+		return span{}
+	}
+	rest := prefix[4:]
+	for _, f := range p[1:] {
+		if f.letter == 0 {
+			if rest, ok = strings.CutPrefix(rest, f.text); !ok {
+				break
+			}
+			continue
+		}
+		if f.letter == 'M' && f.width == 2 && len(rest) >= 2 {
+			if m, ok := digits(rest[:2], 2, 2); ok && m >= 1 && m <= 12 {
+				return monthSpan(year, m, m)
+			}
+		}
+		break
+	}
+	return monthSpan(year, 1, 12)
+}
+
+// monthSpan is all dates from one month of a year to another.
+func monthSpan(year, first, last int) span {
+	low, _ := calendarDays(year, first, 1)
+	high, _ := calendarDays(year+last/12, last%12+1, 1)
 	return span{low: &value{i: low}, high: &value{i: high}}
 }

@@ -22,7 +22,7 @@ func condition(t *rapid.T, depth int) string {
 		return pick("y", "m", "y||m", "concat(y, '-', m)", "concat_ws('-', y, m, n)", "concat_ws('', y, m)", "lower(y||m)", "'2023'", "'202307'", "'2023-07'", "NULL", "y||NULL", "CAST(n AS string)", "y||n||m", "concat_ws(m, y, y)", "concat_ws('-', NULL, y)")
 	}
 	date := func() string {
-		return pick("d", "DATE '2023-07-01'", "to_date(y||'-'||m)", "to_date(concat_ws('-', y, m, n))", "CAST(y AS date)", "to_date(concat(y, '-', m, '-', n))", "date(concat_ws('-', y, m))", "to_date(y||'-'||m, 'yyyy-MM')")
+		return pick("d", "DATE '2023-07-01'", "to_date(y||'-'||m)", "to_date(concat_ws('-', y, m, n))", "CAST(y AS date)", "to_date(concat(y, '-', m, '-', n))", "date(concat_ws('-', y, m))", "to_date(y||'-'||m, 'yyyy-MM')", "to_date(concat(y, m, n), 'yyyyMMd')", "to_date(y||m, 'yyyyMM')", "to_date(m||y, 'MMyyyy')", "to_date(y||'-'||m, 'yyyy-M-dd')")
 	}
 	number := func() string { return pick("n", "1", "7", "CAST(m AS int)", "n + 1", "length(y||m)") }
 	op := func() string { return pick(" = ", " <> ", " < ", " <= ", " > ", " >= ", " <=> ") }

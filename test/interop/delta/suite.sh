@@ -3,4 +3,5 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 export LAKESWEEP_CACHE=${LAKESWEEP_CACHE:-$HOME/.cache/lakesweep}
+export PYTHONDONTWRITEBYTECODE=1
 exec "$LAKESWEEP_CACHE/venv/bin/python" "$here/suite.py" "$@"
