@@ -21,7 +21,7 @@ import (
 func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*verdicts, err error) {
 	req := runs[0].req.Inventory
 	src, err := inventory.Open(ctx, inventory.Options{Source: req.Source, Columns: req.Columns, Taken: req.Taken,
-		SQL: req.SQL, Engine: e.Query, Stores: e.Stores, Now: e.Now, Workers: runs[0].req.Tuning.Workers})
+		SQL: req.SQL, Engine: e.Query, Stores: e.Stores, Now: e.Now, Workers: runs[0].req.Tuning.Workers, Observer: e.Observe})
 	if err != nil {
 		return nil, err
 	}
