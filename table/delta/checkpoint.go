@@ -312,6 +312,15 @@ func (t *Table) sidecarColumn(ctx context.Context, p *parquetFile) (names []stri
 	return names, nil
 }
 
+// rowGroupWorkers is how many row groups are read at once: on a store that has
+// to be waited for, more than there are processors.
+func (t *Table) rowGroupWorkers() int {
+	if t.workers() > 8 {
+		return max(runtime.GOMAXPROCS(0), 8)
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
 // checkpointFiles calls a function of each of at most workers goroutines with every add
 // and remove of a checkpoint. start makes such a function; it and its
 // action are used by one goroutine at a time.
@@ -320,7 +329,7 @@ func (t *Table) checkpointFiles(ctx context.Context, c checkpoint, parts *partit
 	if err != nil {
 		return err
 	}
-	workers := runtime.GOMAXPROCS(0)
+	workers := t.rowGroupWorkers()
 	free := make(chan func(*action) error, workers)
 	for range workers {
 		free <- start()

@@ -193,6 +193,9 @@ func (t *Table) checkpointHead(ctx context.Context, c checkpoint) (head, error) 
 			continue
 		}
 		for i := range p.f.RowGroups() {
+			if h.protocolVersion >= 0 && h.metadataVersion >= 0 {
+				return h, nil // each stands once in a checkpoint
+			}
 			g := &rowGroup{t: t, ctx: ctx, file: p, index: i}
 			if err := g.run(func() error { return g.head(&h, c.version) }); err != nil {
 				return h, err
@@ -204,6 +207,9 @@ func (t *Table) checkpointHead(ctx context.Context, c checkpoint) (head, error) 
 
 func (g *rowGroup) head(h *head, version int64) error {
 	reader, schema := g.column("protocol", "minReaderVersion"), g.column("metaData", "schemaString")
+	if reader.allNull() && schema.allNull() {
+		return nil
+	}
 	for row := range g.rows() {
 		ok, err := reader.at(row)
 		if err != nil {

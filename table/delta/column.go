@@ -36,6 +36,16 @@ type column struct {
 
 var errColumn = errors.New("a column with an unexpected shape")
 
+// allNull reports whether the file's own statistics say that there is no value
+// in the row group. Nothing that protects a file may depend on them.
+func (c *column) allNull() bool {
+	if c.leaf == nil {
+		return true
+	}
+	chunk, ok := c.chunk.(*parquet.FileColumnChunk)
+	return ok && chunk.NullCount() == chunk.NumValues()
+}
+
 // defined reports whether value i of the page is there.
 func (c *column) defined(i int) bool {
 	return len(c.def) == 0 || int(c.def[i]) == c.leaf.MaxDefinitionLevel()
