@@ -92,6 +92,9 @@ func (s *Source) gcs(m *manifest, p *part) error {
 		return p.damaged(fmt.Errorf("%d shards, but names for %d", n, len(names)))
 	}
 	for _, name := range names {
+		if name == "" {
+			return p.damaged(errors.New("a shard without a name"))
+		}
 		s.parts = append(s.parts, part{name: name, size: -1})
 	}
 	s.form.scheme = "gs"

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	columnAhead = 1 << 20   // bytes read ahead in each column
+	columnAhead = 2 << 20   // bytes read ahead in each column
 	footerAhead = 256 << 10 // bytes of a footer's first request
 	pageBuffer  = 64 << 10
 )
@@ -76,10 +76,10 @@ func (f *parquetFile) read(ctx context.Context, workers int, explicit map[string
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(workers, 1))
-	for _, group := range f.file.RowGroups() {
+	for ordinal := range f.file.RowGroups() {
 		g.Go(func() error {
 			b := newBatch(s, emit)
-			err := f.group(ctx, group, cols, readers, b)
+			err := f.group(ctx, ordinal, cols, readers, b)
 			count(b.counts)
 			return err
 		})
@@ -88,13 +88,14 @@ func (f *parquetFile) read(ctx context.Context, workers int, explicit map[string
 }
 
 // group reads the columns of one row group side by side.
-func (f *parquetFile) group(ctx context.Context, group parquet.RowGroup, cols columns, readers map[int]func(*raw, parquet.Value), b *batch) (err error) {
+func (f *parquetFile) group(ctx context.Context, ordinal int, cols columns, readers map[int]func(*raw, parquet.Value), b *batch) (err error) {
 	var cursors []*cursor
 	defer func() {
 		for _, c := range cursors {
 			err = errors.Join(err, c.close())
 		}
 	}()
+	group := f.file.RowGroups()[ordinal]
 	chunks := group.ColumnChunks()
 	var idle map[int]bool
 	if err := guarded(func() error { idle = f.idle(group, cols); return nil }); err != nil {
@@ -110,7 +111,7 @@ func (f *parquetFile) group(ctx context.Context, group parquet.RowGroup, cols co
 		}
 		at := f.spool
 		if at == nil {
-			at = &window{ctx: ctx, p: f.part, ahead: columnAhead, limit: f.part.size}
+			at = &window{ctx: ctx, p: f.part, ahead: columnAhead, limit: f.chunkEnd(ordinal, i)}
 		}
 		cursors = append(cursors, &cursor{pages: chunk.PagesFrom(at), set: read, values: make([]parquet.Value, 1024)})
 	}
@@ -140,6 +141,16 @@ func (f *parquetFile) group(ctx context.Context, group parquet.RowGroup, cols co
 		left -= int64(n)
 	}
 	return b.flush()
+}
+
+// chunkEnd returns where in the file the i-th column of a row group ends.
+func (f *parquetFile) chunkEnd(ordinal, i int) int64 {
+	meta := &f.file.Metadata().RowGroups[ordinal].Columns[i].MetaData
+	start := meta.DataPageOffset
+	if meta.DictionaryPageOffset != 0 {
+		start = min(start, meta.DictionaryPageOffset)
+	}
+	return start + meta.TotalCompressedSize
 }
 
 // idle returns the columns of a row group that its statistics show to say
