@@ -88,7 +88,7 @@ func (p *Plan) rule(g group) ([]ruling, error) {
 //
 // Source: spec/hudi-clean.md section 5.5; careful difference 5.
 func (p *Plan) partitionDead(f folder, dead int) bool {
-	return f.partition != "" && p.t.partitioned() && f.marker != nil && dead > 0 &&
+	return f.partition != "" && p.t.partitioned() && f.marker != nil && (dead > 0 || p.Resumes != "") &&
 		dead == len(f.files)-missing(f.files) && len(f.unlisted) == 0 && len(f.foreign) == 0 && !f.nested &&
 		(p.Resumes != "" && p.rules.dead[f.partition] || p.Resumes == "" && (p.Config.Policy == LatestVersions || p.rules.services.lastReplaced[f.partition] < p.rules.earliest))
 }
