@@ -272,7 +272,7 @@ func TestTakeBelievesOnlyRisingPages(t *testing.T) {
 	}{
 		"all within":             {page("t", "c", "d"), false, 2, false, nil},
 		"the last page":          {page("", "c", "d"), false, 2, true, nil},
-		"the end itself":         {page("t", "c", "m"), false, 2, false, nil},
+		"up to the end itself":   {page("t", "c", "m"), false, 2, true, nil},
 		"beyond the end":         {page("t", "c", "m", "n"), false, 2, true, nil},
 		"nothing":                {page(""), false, 0, true, nil},
 		"empty but not the last": {page("t"), false, 0, false, nil},

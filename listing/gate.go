@@ -3,8 +3,8 @@ package listing
 import "time"
 
 // A gate decides how many workers may run: fixed, or adapted to the store. The
-// number doubles while answers come as quickly as with few workers: as long as
-// they do, throughput grows with it. It halves when the store throttles, comes
+// number doubles, later grows by a quarter, while answers come as quickly as
+// with few workers: as long as they do, throughput grows with it. It halves when the store throttles, comes
 // back quickly to a little under the number that was too many, and then
 // creeps up.
 //
@@ -25,7 +25,8 @@ type gate struct {
 
 const (
 	firstWorkers = 16
-	mostWorkers  = 256
+	manyWorkers  = 128
+	mostWorkers  = 384
 	crowded      = 1.6 // answers slower by this factor mean that workers wait for each other
 )
 
@@ -57,7 +58,11 @@ func (g *gate) answered(took time.Duration, busy int) {
 		g.limit = max(firstWorkers, g.limit*7/8)
 	case float64(g.latency) > crowded*float64(g.best), used < g.limit*2/3:
 	case g.limit < near:
-		g.limit = min(near, 2*g.limit)
+		step := g.limit
+		if g.limit >= manyWorkers {
+			step /= 4
+		}
+		g.limit = min(near, g.limit+step)
 	default:
 		g.limit = min(g.most, g.limit+1)
 		g.ceiling = max(g.ceiling, g.limit)

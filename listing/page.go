@@ -38,5 +38,5 @@ func (s *span) take(page store.Page, goingOn bool) (mine []store.Info, closed bo
 	if len(entries) > 0 {
 		s.last = prev
 	}
-	return entries, page.Next == "", nil
+	return entries, page.Next == "" || s.incl && s.last == s.end, nil
 }

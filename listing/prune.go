@@ -21,11 +21,11 @@ const (
 )
 
 // Except returns the ranges of all names but those below the given
-// directories, none of which may lie in another: such as a table's log.
+// directories, none of which may lie in another: such as a table's log. Names
+// that begin with U+10FFFF there may come all the same.
 func Except(dirs ...string) []Range {
-	slices.Sort(dirs)
 	ranges := []Range{{}}
-	for _, dir := range dirs {
+	for _, dir := range slices.Sorted(slices.Values(dirs)) {
 		ranges[len(ranges)-1].Before = dir + "/"
 		ranges = append(ranges, Range{After: dir + "/\U0010FFFF"})
 	}

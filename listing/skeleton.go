@@ -3,7 +3,6 @@ package listing
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -63,14 +62,4 @@ func directoryOf(prefix string) string {
 		}
 	}
 	return ""
-}
-
-// retried asks for a page until it comes or the tries are used up.
-func (w *walk) retried(ctx context.Context, req store.PageRequest) (store.Page, error) {
-	since := time.Now()
-	page, err := w.request(ctx, req)
-	for try := 0; err != nil && w.again(ctx, err, try, since); try++ {
-		page, err = w.request(ctx, req)
-	}
-	return page, err
 }

@@ -49,7 +49,7 @@ type Decision struct {
 
 // Stats describes a walk. After an error they cover what was done until then.
 type Stats struct {
-	Requests    int64 // pages asked for; directories read where the store has directories
+	Requests    int64 // pages asked for
 	Keys        int64 // entries emitted
 	Splits      int64 // ranges given away
 	Ranges      int64 // ranges at the end

@@ -57,10 +57,21 @@ func client() *http.Client {
 
 // result is one run.
 type result struct {
-	Run    string  `json:"run"`
-	CPU    float64 `json:"cpu_seconds"` // of this process
-	PeakMB int64   `json:"peak_rss_mib"`
-	listing.Report
+	Run           string  `json:"run"`
+	Seconds       float64 `json:"seconds"`
+	CPU           float64 `json:"cpu_seconds"` // of this process
+	Keys          int64   `json:"keys"`
+	KeysPerSecond float64 `json:"keys_per_second"`
+	Requests      int64   `json:"requests"`
+	Pages         int64   `json:"pages"` // the fewest requests that could list as many keys
+	Ratio         float64 `json:"requests_ratio"`
+	Skeleton      int64   `json:"skeleton_requests"`
+	Splits        int64   `json:"splits"`
+	Wasted        int64   `json:"wasted_requests"`
+	Throttled     int64   `json:"throttled_requests"`
+	Workers       int     `json:"workers"`
+	PeakMiB       int64   `json:"peak_rss_mib"`         // of this process, so far
+	LimitSeconds  float64 `json:"request_rate_seconds"` // that the request limit alone would need for these pages
 }
 
 func run(ctx context.Context) error {
@@ -94,27 +105,32 @@ func run(ctx context.Context) error {
 	for range *rounds {
 		for _, name := range strings.Split(*runs, ",") {
 			runtime.GC()
-			cpu, throttled := cpuSeconds(), meter.Usage().List.Throttled
-			var rep listing.Report
+			cpu, throttled, start := cpuSeconds(), meter.Usage().List.Throttled, time.Now()
+			var st listing.Stats
 			switch name {
 			case "walk":
-				rep, sample, err = sampled(ctx, r, *rate)
+				st, sample, err = sampled(ctx, r)
 			case "known":
-				rep, err = known(ctx, r, sample, *workers)
+				st, err = known(ctx, r, sample, *workers)
 			case "seeded":
-				o := listing.Options{Expected: int64(len(sample)) * 1000}
+				o := listing.Options{Expected: int64(len(sample)) * pageKeys}
 				for range *seeds {
 					o.Seeds = append(o.Seeds, sample[rand.IntN(len(sample))])
 				}
-				rep, err = listing.Bench(ctx, r, o, *rate, time.Now)
+				st, err = listing.Walk(ctx, r, o, drop)
 			default:
 				err = fmt.Errorf("unknown run %q", name)
 			}
 			if err != nil {
 				return err
 			}
-			rep.Throttled += meter.Usage().List.Throttled - throttled
-			if err := json.NewEncoder(os.Stdout).Encode(result{name, cpuSeconds() - cpu, peak(), rep}); err != nil {
+			seconds, pages := time.Since(start).Seconds(), (st.Keys+pageKeys-1)/pageKeys
+			if err := json.NewEncoder(os.Stdout).Encode(result{
+				Run: name, Seconds: seconds, CPU: cpuSeconds() - cpu, Keys: st.Keys, KeysPerSecond: float64(st.Keys) / seconds,
+				Requests: st.Requests, Pages: pages, Ratio: float64(st.Requests) / float64(max(pages, 1)),
+				Skeleton: st.Skeleton, Splits: st.Splits, Wasted: st.Wasted, Throttled: meter.Usage().List.Throttled - throttled,
+				Workers: st.Workers, PeakMiB: peak(), LimitSeconds: float64(pages) / *rate,
+			}); err != nil {
 				return err
 			}
 		}
@@ -122,8 +138,13 @@ func run(ctx context.Context) error {
 	return nil
 }
 
+// pageKeys is S3's page.
+const pageKeys = 1000
+
+func drop([]store.Info) error { return nil }
+
 // sampled walks and keeps the last name of each page.
-func sampled(ctx context.Context, r store.Reader, rate float64) (listing.Report, []string, error) {
+func sampled(ctx context.Context, r store.Reader) (listing.Stats, []string, error) {
 	var mu sync.Mutex
 	var names []string
 	keep := recorder{r, func(p store.Page) {
@@ -133,9 +154,9 @@ func sampled(ctx context.Context, r store.Reader, rate float64) (listing.Report,
 			names = append(names, strings.Clone(p.Entries[n-1].Name))
 		}
 	}}
-	rep, err := listing.Bench(ctx, keep, listing.Options{}, rate, time.Now)
+	st, err := listing.Walk(ctx, keep, listing.Options{}, drop)
 	slices.Sort(names)
-	return rep, slices.Compact(names), err
+	return st, slices.Compact(names), err
 }
 
 type recorder struct {
@@ -152,8 +173,7 @@ func (r recorder) List(ctx context.Context, req store.PageRequest) (store.Page, 
 }
 
 // known lists ranges of equal size, known beforehand, and drops the names.
-func known(ctx context.Context, r store.Reader, sample []string, workers int) (listing.Report, error) {
-	start := time.Now()
+func known(ctx context.Context, r store.Reader, sample []string, workers int) (listing.Stats, error) {
 	var keys, requests atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(workers)
@@ -173,13 +193,11 @@ func known(ctx context.Context, r store.Reader, sample []string, workers int) (l
 				}
 				requests.Add(1)
 				n := len(page.Entries)
-				if end != "" {
-					for n > 0 && page.Entries[n-1].Name > end {
-						n--
-					}
+				for end != "" && n > 0 && page.Entries[n-1].Name > end {
+					n--
 				}
 				keys.Add(int64(n))
-				if page.Next == "" || n == 0 || end != "" && page.Entries[n-1].Name >= end {
+				if page.Next == "" || n == 0 || page.Entries[n-1].Name == end || n < len(page.Entries) {
 					return nil
 				}
 				req = store.PageRequest{Token: page.Next}
@@ -187,8 +205,7 @@ func known(ctx context.Context, r store.Reader, sample []string, workers int) (l
 		})
 	}
 	err := g.Wait()
-	seconds := time.Since(start).Seconds()
-	return listing.Report{Keys: keys.Load(), Seconds: seconds, KeysPerSecond: float64(keys.Load()) / seconds, Requests: requests.Load(), Workers: workers}, err
+	return listing.Stats{Keys: keys.Load(), Requests: requests.Load(), Workers: workers}, err
 }
 
 func cpuSeconds() float64 {
