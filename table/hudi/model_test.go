@@ -483,13 +483,13 @@ func (m *model) fail(at string) string {
 	a := m.writeAction()
 	m.instant(at, a, timeline.Requested, "", nil)
 	m.instant(at, a, timeline.Inflight, "", nil)
-	for _, g := range m.active(nil) {
+	if active := m.active(nil); len(active) > 0 {
+		g := active[0]
 		name := fmt.Sprintf("%s_%s_%s.parquet", g.id, m.token(), at)
 		if m.mor && m.version > 6 {
 			name = fmt.Sprintf(".%s_%s.log.1_%s", g.id, at, m.token())
 		}
 		m.file(join(g.partition, name), nil)
-		break
 	}
 	return "write in flight"
 }
