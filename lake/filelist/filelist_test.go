@@ -257,3 +257,36 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+func benchVerdicts(n int) (out []lake.Verdict) {
+	at := time.Unix(1577836800, 0)
+	for i := range n {
+		day := string(rune('0' + i*10/n))
+		out = append(out, lake.Verdict{Key: lake.Key(strings.Repeat("year=2023/month=07/", 2) + "day=" + day + "/part-" + strings.Repeat(day, 30) + ".parquet"), Size: int64(i),
+			Modified: at, Reason: lake.Orphan, Partition: lake.Partition{{Column: "day", Value: day}}})
+	}
+	return out
+}
+
+func BenchmarkWriter(b *testing.B) {
+	vs := benchVerdicts(100_000)
+	for b.Loop() {
+		write(b, nil, Options{}, vs...)
+	}
+	b.ReportMetric(float64(len(vs)*b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
+func BenchmarkReader(b *testing.B) {
+	vs := benchVerdicts(100_000)
+	data := write(b, nil, Options{}, vs...)
+	for b.Loop() {
+		r, err := open(data)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := r.Verify(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(len(vs)*b.N)/b.Elapsed().Seconds(), "rows/s")
+}

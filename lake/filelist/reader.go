@@ -142,6 +142,7 @@ func (r *Reader) read(yield func(lake.Verdict) bool) error {
 	defer in.Close()
 	sum, rows, n := sha256.New(), make([]row, batchRows), int64(0)
 	var scratch []byte
+	var last spellings
 	for {
 		clear(rows)
 		got, end := 0, false
@@ -158,7 +159,7 @@ func (r *Reader) read(yield func(lake.Verdict) bool) error {
 			return err
 		}
 		for i := range rows[:got] {
-			v, err := rows[i].verdict()
+			v, err := last.verdict(&rows[i])
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -69,52 +70,63 @@ func instant(t time.Time) time.Time {
 	return t.UTC()
 }
 
-// toRow converts a normal verdict.
-func toRow(v *lake.Verdict) (row, error) {
-	r := row{Modified: nanos(v.Modified), Tombstone: nanos(v.Tombstone), DueAt: nanos(v.DueAt), Directory: v.Directory, Absolute: v.URI != ""}
-	path := string(v.Key)
+// cells hold what a row points to, so that a batch of rows needs no memory of its own.
+type cells struct {
+	path, reason, partition, etag    string
+	size, modified, tombstone, dueAt int64
+}
+
+// toRow converts a normal verdict whose partition is spelled as text.
+func (c *cells) toRow(v *lake.Verdict, partition string) (row, error) {
+	*c = cells{path: string(v.Key), reason: string(v.Reason), partition: partition, etag: v.ETag, size: v.Size}
+	r := row{Directory: v.Directory, Absolute: v.URI != ""}
+	r.Modified, r.Tombstone, r.DueAt = nanos(v.Modified, &c.modified), nanos(v.Tombstone, &c.tombstone), nanos(v.DueAt, &c.dueAt)
 	if r.Absolute {
-		path = v.URI
+		c.path = v.URI
 	}
 	switch {
-	case path == "":
+	case c.path == "":
 		return row{}, errors.New("a row without a path")
 	case v.Key != "" && v.URI != "":
 		return row{}, fmt.Errorf("a row with both the key %q and the URI %q", v.Key, v.URI)
-	case utf8.ValidString(path):
-		r.Path = &path
+	case utf8.ValidString(c.path):
+		r.Path = &c.path
 	default:
-		r.PathRaw = []byte(path)
+		r.PathRaw = []byte(c.path)
 	}
-	if size := v.Size; size >= 0 {
-		r.Size = &size
+	if v.Size >= 0 {
+		r.Size = &c.size
 	}
-	if reason := string(v.Reason); reason != "" {
-		r.Reason = &reason
+	if v.Reason != "" {
+		r.Reason = &c.reason
 	}
-	if etag := v.ETag; etag != "" {
-		r.ETag = &etag
+	if v.ETag != "" {
+		r.ETag = &c.etag
 	}
 	if v.Partition != nil {
-		text, err := partitionJSON(v.Partition)
-		if err != nil {
-			return row{}, err
-		}
-		r.Partition = &text
+		r.Partition = &c.partition
 	}
 	return r, nil
 }
 
-func nanos(t time.Time) *int64 {
+func nanos(t time.Time, cell *int64) *int64 {
 	if t.IsZero() {
 		return nil
 	}
-	n := t.UnixNano()
-	return &n
+	*cell = t.UnixNano()
+	return cell
+}
+
+// spellings remembers the last values of columns that repeat: verdicts of
+// neighbouring rows share them.
+type spellings struct {
+	reason    lake.Reason
+	text      string
+	partition lake.Partition
 }
 
 // verdict converts a row back. Its strings are copies.
-func (r *row) verdict() (lake.Verdict, error) {
+func (s *spellings) verdict(r *row) (lake.Verdict, error) {
 	v := lake.Verdict{Size: -1, Modified: fromNanos(r.Modified), Tombstone: fromNanos(r.Tombstone), DueAt: fromNanos(r.DueAt), Directory: r.Directory}
 	path := string(r.PathRaw)
 	if r.Path != nil {
@@ -132,17 +144,23 @@ func (r *row) verdict() (lake.Verdict, error) {
 		v.Size = *r.Size
 	}
 	if r.Reason != nil {
-		v.Reason = lake.Reason(strings.Clone(*r.Reason))
+		if string(s.reason) != *r.Reason {
+			s.reason = lake.Reason(strings.Clone(*r.Reason))
+		}
+		v.Reason = s.reason
 	}
 	if r.ETag != nil {
 		v.ETag = strings.Clone(*r.ETag)
 	}
 	if r.Partition != nil {
-		p, err := parsePartition(*r.Partition)
-		if err != nil {
-			return v, fmt.Errorf("partition of %q: %w", path, err)
+		if s.partition == nil || s.text != *r.Partition {
+			p, err := parsePartition(*r.Partition)
+			if err != nil {
+				return v, fmt.Errorf("partition of %q: %w", path, err)
+			}
+			s.text, s.partition = strings.Clone(*r.Partition), slices.Clip(p)
 		}
-		v.Partition = p
+		v.Partition = s.partition
 	}
 	return normal(v), nil
 }

@@ -35,10 +35,14 @@ const batchRows = 512
 type Writer struct {
 	out     *parquet.GenericWriter[row]
 	batch   []row
+	cells   []cells // of the batch
 	sum     hash.Hash
 	scratch []byte
 	n       int64
 	err     error
+
+	partition     lake.Partition // of the last row, and how it is spelled
+	partitionText string
 }
 
 // NewWriter starts a list in w. Nothing is complete before Close.
@@ -49,6 +53,7 @@ func NewWriter(w io.Writer, o Options) *Writer {
 	return &Writer{
 		out:   parquet.NewGenericWriter[row](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(o.RowGroup), parquet.CreatedBy("lakesweep", "1", "")),
 		batch: make([]row, 0, batchRows),
+		cells: make([]cells, batchRows),
 		sum:   sha256.New(),
 	}
 }
@@ -62,7 +67,10 @@ func (w *Writer) Append(v lake.Verdict) error {
 		return w.err
 	}
 	v = normal(v)
-	r, err := toRow(&v)
+	if err := w.spell(v.Partition); err != nil {
+		return w.fail(err)
+	}
+	r, err := w.cells[len(w.batch)].toRow(&v, w.partitionText)
 	if err != nil {
 		return w.fail(err)
 	}
@@ -73,6 +81,16 @@ func (w *Writer) Append(v lake.Verdict) error {
 		return w.flush()
 	}
 	return nil
+}
+
+// spell writes a partition as JSON. Rows of one partition mostly come together.
+func (w *Writer) spell(p lake.Partition) (err error) {
+	if p == nil || w.partition != nil && slices.Equal(p, w.partition) {
+		return nil
+	}
+	w.partition = slices.Clone(p)
+	w.partitionText, err = partitionJSON(p)
+	return err
 }
 
 // Rows returns the number of rows so far.
