@@ -4,14 +4,16 @@
 #   test/servers.sh [SERVER…] -- COMMAND…   run COMMAND with the servers' variables set
 #   test/servers.sh [SERVER…]               print the variables, serve until interrupted
 #
-# Servers: moto, versitygw (S3), gcs (fake-gcs-server), azurite (Azure). Default: all. Each is installed once from its
+# Servers: moto, versitygw (S3), gcs (fake-gcs-server), azurite (Azure), hdfs (a small
+# cluster of Hadoop's own; needs Java 17 and Maven). Default: all. Each is installed once from its
 # package registry into LAKESWEEP_TEST_CACHE (default ~/.cache/lakesweep-test)
 # and stopped, with its data, when this script ends.
 #
 # Variables: LAKESWEEP_TEST_S3, endpoints separated by spaces; "#posix" behind one
 # says that a file system is behind it, which can't hold every name.
 # LAKESWEEP_TEST_GCS, the endpoint of a Cloud Storage. LAKESWEEP_TEST_AZURE, the
-# URL of an account whose key is the emulators' usual one.
+# URL of an account whose key is the emulators' usual one. LAKESWEEP_TEST_HDFS, the
+# address of a name node.
 set -euo pipefail
 
 cache=${LAKESWEEP_TEST_CACHE:-$HOME/.cache/lakesweep-test}
@@ -77,12 +79,25 @@ start_azurite() {
 	export LAKESWEEP_TEST_AZURE=http://127.0.0.1:$port/devstoreaccount1
 }
 
+start_hdfs() {
+	local port here
+	here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/hdfs
+	[ -d "$cache/hdfs" ] || mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$cache/hdfs"
+	port=$(free_port)
+	start hdfs "$port" java -Xmx512m --add-opens java.base/java.lang=ALL-UNNAMED -cp "$cache/hdfs/*" "$here/MiniHdfs.java" "$work/hdfs" "$port"
+	for _ in $(seq 300); do
+		if grep -q '^ready' "$work/hdfs.log"; then break; fi
+		sleep 0.2
+	done
+	export LAKESWEEP_TEST_HDFS=127.0.0.1:$port
+}
+
 servers=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
 	servers+=("$1")
 	shift
 done
-[ ${#servers[@]} -gt 0 ] || servers=(moto versitygw gcs azurite)
+[ ${#servers[@]} -gt 0 ] || servers=(moto versitygw gcs azurite hdfs)
 for s in "${servers[@]}"; do
 	declare -F "start_$s" >/dev/null || { echo "servers.sh: no server $s" >&2; exit 2; }
 	"start_$s"

@@ -9,6 +9,7 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/store/azure"
 	"github.com/lakesweep/lakesweep/store/gcs"
+	"github.com/lakesweep/lakesweep/store/hdfs"
 	"github.com/lakesweep/lakesweep/store/local"
 	"github.com/lakesweep/lakesweep/store/s3"
 	"github.com/lakesweep/lakesweep/sweep"
@@ -30,6 +31,10 @@ func newEngine(s session) (engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	hadoop, err := hdfs.FromEnv(s.setting)
+	if err != nil {
+		return nil, err
+	}
 	pacers := pacers{opt: store.PaceOptions{ListRate: s.tuning.ListRate, DeleteRate: s.tuning.DeleteRate}}
 	return &sweep.Engine{
 		Stores: store.Registry{
@@ -38,6 +43,7 @@ func newEngine(s session) (engine, error) {
 				"s3":   s3.New(buckets).Open,
 				"gs":   gcs.New(google).Open,
 				"az":   azure.New(containers).Open,
+				"hdfs": hdfs.New(hadoop).Open,
 			},
 			Wrap: func(root lake.Root, st store.Store) store.Store {
 				return store.Retry(pacers.of(root).Pace(store.Trace(st, s.log)), store.RetryOptions{})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/store/azure"
 	"github.com/lakesweep/lakesweep/store/gcs"
+	"github.com/lakesweep/lakesweep/store/hdfs"
 	"github.com/lakesweep/lakesweep/store/s3"
 )
 
@@ -25,6 +26,9 @@ func storeSettings() []storeSetting {
 	}
 	for _, s := range gcs.Settings() {
 		all = append(all, storeSetting{"gcs-" + s.Name, s.Help})
+	}
+	for _, s := range hdfs.Settings() {
+		all = append(all, storeSetting{"hdfs-" + s.Name, s.Help})
 	}
 	return all
 }
@@ -56,12 +60,13 @@ func (f *storeFlags) lookup(name string) (string, bool) {
 // storesTopic is the help on stores.
 func storesTopic() *cobra.Command {
 	var b strings.Builder
-	b.WriteString(`A table lies on a local disk (a path or file://), in a bucket (s3://, gs://) or
-in an Azure container (az://container@account, abfss://). Buckets take
-credentials, region and endpoint from where the vendor's own tools take them:
-for S3 the AWS_* variables, the shared configuration files, and the role of the
-instance or pod; for Google the application default credentials; for Azure the
-AZURE_* variables, the workload's or machine's identity, and az login.
+	b.WriteString(`A table lies on a local disk (a path or file://), in a bucket (s3://, gs://), in
+an Azure container (az://container@account, abfss://) or on HDFS (hdfs://).
+Stores take credentials, region and endpoint from where the vendor's own tools
+take them: for S3 the AWS_* variables, the shared configuration files, and the
+role of the instance or pod; for Google the application default credentials; for
+Azure the AZURE_* variables, the workload's or machine's identity, and az login;
+for HDFS HADOOP_CONF_DIR and the tickets of kinit.
 These flags of every command, which may also be set as LAKESWEEP_S3_REGION and
 so on or in the --settings file, say otherwise:
 `)

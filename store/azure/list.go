@@ -31,13 +31,14 @@ func (s *Store) List(ctx context.Context, req store.PageRequest) (store.Page, er
 }
 
 func (s *Store) list(ctx context.Context, req store.PageRequest) (store.Page, error) {
-	if !req.Dirs && !s.Traits().Flat || req.After != "" && !s.starts {
+	t := s.Traits()
+	switch {
+	case req.Versions && !t.Versions, !req.Versions && !req.Dirs && !t.Flat, req.After != "" && !t.StartAfter:
 		return store.Page{}, store.ErrUnsupported
-	}
-	if req.After != "" && req.Token != "" {
+	case req.After != "" && (req.Token != "" || req.Versions), req.Dirs && req.Versions:
 		return store.Page{}, fs.ErrInvalid
 	}
-	a := ask{prefix: s.prefix + store.ValidPrefix(req.Prefix), marker: req.Token, dirs: req.Dirs, limit: req.Limit}
+	a := ask{prefix: s.prefix + store.ValidPrefix(req.Prefix), marker: req.Token, dirs: req.Dirs, versions: req.Versions, limit: req.Limit}
 	if req.After != "" {
 		a.startFrom = s.prefix + store.ValidPrefix(req.After)
 	}
@@ -51,6 +52,9 @@ func (s *Store) list(ctx context.Context, req store.PageRequest) (store.Page, er
 			return store.Page{}, fmt.Errorf("the server ignored the prefix %q: it listed %q", a.prefix, e.name)
 		}
 		info, ok := s.info(e)
+		if req.Versions && info.Kind == store.Marker {
+			info.Name, info.Kind = info.Listed(), store.File
+		}
 		// startFrom is inclusive; what ValidPrefix left off is asked here.
 		listed := info.Listed()
 		above := info.Kind == store.Dir && strings.HasPrefix(req.After, listed)

@@ -23,6 +23,7 @@ type Options struct {
 	NoIfMatch      bool // Target.IfMatch is ignored, though the real store honours it
 	NoPutCondition bool // Replace's condition is ignored
 	NoBackslash    bool // a backslash in a name is a slash
+	NoColon        bool // no name has a colon
 	LongDirPages   bool // folded names don't count in a page's limit, though they do in the real store
 	Slow           bool // fewer objects and rounds
 }
@@ -130,6 +131,9 @@ func names(tr store.Traits, opt Options) []string {
 	}
 	if !opt.PlainNames {
 		all = append(all, "new\nline", "tab\tx", "del\x7f", "low\x01", "return\rx", "bad\xff", "\xfe\xfd/x", "cut\xc3")
+	}
+	if opt.NoColon {
+		all = slices.DeleteFunc(all, func(name string) bool { return strings.Contains(name, ":") })
 	}
 	if opt.NoBackslash {
 		all = slices.DeleteFunc(all, func(name string) bool { return strings.Contains(name, `\`) })

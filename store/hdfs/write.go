@@ -1,0 +1,167 @@
+package hdfs
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"time"
+
+	native "github.com/colinmarc/hdfs/v2"
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// PutIfAbsent writes a temporary file beside the place, claims the name by
+// creating it, which fails where something stands, and renames the file over
+// its claim. Missing parents are made.
+func (s *Store) PutIfAbsent(ctx context.Context, name string, data []byte) error {
+	return s.fail("create", name, s.write(ctx, name, func(c *native.Client, p string) error {
+		return create(c, p, bytes.NewReader(data), int64(len(data)))
+	}))
+}
+
+// Replace writes a temporary file and renames it over the place. The condition
+// holds within this process; others can get in between.
+func (s *Store) Replace(ctx context.Context, name string, data []byte, ifMatch string) (etag string, err error) {
+	err = s.write(ctx, name, func(c *native.Client, p string) error {
+		temp, err := writeTemp(c, p, bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return err
+		}
+		s.writing.Lock()
+		defer s.writing.Unlock()
+		info, err := look(c, temp, name)
+		if err == nil {
+			etag = info.ETag
+			err = matches(c, p, ifMatch, true)
+		}
+		if err == nil {
+			err = c.Rename(temp, p)
+		}
+		if err != nil {
+			return errors.Join(err, removeTemp(c, temp))
+		}
+		return nil
+	})
+	return etag, s.fail("replace", name, err)
+}
+
+// write calls do with the path of a name that is to be written.
+func (s *Store) write(ctx context.Context, name string, do func(c *native.Client, p string) error) error {
+	p, ok := s.path(name)
+	if !ok {
+		return fs.ErrInvalid
+	}
+	return s.do(ctx, func(c *native.Client) error {
+		if err := c.MkdirAll(path.Dir(p), 0o755); err != nil {
+			return err
+		}
+		return do(c, p)
+	})
+}
+
+// matches fails with ErrChanged unless the ETag of what is at p is ifMatch; ""
+// matches every file and, where absence is allowed, none.
+func matches(c *native.Client, p, ifMatch string, absent bool) error {
+	info, err := look(c, p, "")
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && ifMatch != "":
+		return fmt.Errorf("%w: it is gone", store.ErrChanged)
+	case errors.Is(err, fs.ErrNotExist) && absent:
+		return nil
+	case err != nil:
+		return err
+	case info.Kind == store.Dir:
+		return fs.ErrInvalid
+	case ifMatch != "" && info.ETag != ifMatch:
+		return store.ErrChanged
+	}
+	return nil
+}
+
+// create makes a file of size bytes at p unless something stands there.
+func create(c *native.Client, p string, from io.Reader, size int64) error {
+	temp, err := writeTemp(c, p, from, size)
+	if err != nil {
+		return err
+	}
+	claim, err := c.Create(p)
+	if err == nil {
+		err = closed(claim)
+	}
+	if err != nil {
+		return errors.Join(err, removeTemp(c, temp))
+	}
+	if err := c.Rename(temp, p); err != nil {
+		// The claim is ours: no other writer takes a name that is taken.
+		return errors.Join(err, removeTemp(c, p), removeTemp(c, temp))
+	}
+	return nil
+}
+
+// writeTemp writes size bytes to a new hidden file in the directory of p.
+func writeTemp(c *native.Client, p string, from io.Reader, size int64) (string, error) {
+	temp := path.Join(path.Dir(p), ".lakesweep-"+rand.Text()+".tmp")
+	w, err := c.Create(temp)
+	if err != nil {
+		return "", err
+	}
+	n, err := io.Copy(w, from)
+	if err == nil && n != size {
+		err = fmt.Errorf("%d of %d bytes: %w", n, size, store.ErrTruncated)
+	}
+	if err = errors.Join(err, closed(w)); err != nil {
+		return "", errors.Join(err, removeTemp(c, temp))
+	}
+	return temp, nil
+}
+
+// closed closes a file. The name node may take a while to know its last block.
+func closed(w *native.FileWriter) error {
+	for pause := 50 * time.Millisecond; ; pause *= 2 {
+		err := w.Close()
+		if !native.IsErrReplicating(err) || pause > 10*time.Second {
+			return err
+		}
+		time.Sleep(pause)
+	}
+}
+
+func removeTemp(c *native.Client, p string) error {
+	if err := c.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Copy copies a file to another place of HDFS, put-if-absent. Its bytes go
+// through this process: HDFS has no call for it.
+func (s *Store) Copy(ctx context.Context, name string, to store.Store, toName string) error {
+	dest, ok := store.Unwrap(to).(*Store)
+	if !ok {
+		return s.fail("copy", name, store.ErrUnsupported)
+	}
+	return s.fail("copy", name, s.copy(ctx, name, dest, toName))
+}
+
+func (s *Store) copy(ctx context.Context, name string, dest *Store, toName string) error {
+	from, err := s.open(ctx, name, 0, -1)
+	if err != nil {
+		return err
+	}
+	size := int64(0)
+	if b, ok := from.(*body); ok {
+		size = b.info.Size
+	}
+	err = dest.write(ctx, toName, func(c *native.Client, p string) error {
+		if _, err := look(c, p, ""); err == nil {
+			return fs.ErrExist // before its bytes are read
+		}
+		return create(c, p, from, size)
+	})
+	return errors.Join(err, from.Close())
+}
