@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,15 +26,16 @@ import (
 //
 // Errors: Partial, Limit, Interrupted, Stale, Refused, Locked, Denied, those
 // of the table and the stores. The Result holds what was done, with an error too.
-func (e *Engine) Apply(ctx context.Context, p *plan.Plan, req ApplyRequest, emit func(Outcome)) (Result, error) {
+func (e *Engine) Apply(ctx context.Context, p *plan.Plan, req ApplyRequest, emit func(Outcome)) (result Result, err error) {
 	started := e.Now()
 	h := p.Head()
-	result := Result{Table: h.Table, PlanID: h.PlanID}
+	result = Result{Table: h.Table, PlanID: h.PlanID}
 	open := e.deltaJob
 	if h.Format == "hudi" {
 		open = e.hudiJob
 	}
 	job, o, err := open(ctx, p, &h, req)
+	defer func() { err = errors.Join(err, release(ctx, job)) }()
 	if err != nil {
 		return result, err
 	}
@@ -53,7 +55,8 @@ func (e *Engine) Apply(ctx context.Context, p *plan.Plan, req ApplyRequest, emit
 	return result, err
 }
 
-// deltaJob opens what carrying out a plan of a Delta table takes.
+// deltaJob opens what carrying out a plan of a Delta table takes. What
+// it took is to be released, with an error too.
 func (e *Engine) deltaJob(ctx context.Context, p *plan.Plan, h *filelist.Head, req ApplyRequest) (job reap.Job, o reap.Options, err error) {
 	at, err := e.open(ctx, h.Table)
 	if err != nil {
@@ -72,8 +75,14 @@ func (e *Engine) deltaJob(ctx context.Context, p *plan.Plan, h *filelist.Head, r
 		return job, o, err
 	}
 	job.Place = all
+	lease, err := e.lease(ctx, all, h.PlanID, at.root)
+	if err != nil {
+		return job, o, err
+	}
 	traits := all.Traits()
-	if job.Guardian, err = t.Guardian(h.State, traits.CaseFolds); err != nil {
+	guardian, err := t.Guardian(h.State, traits.CaseFolds)
+	job.Guardian = guarded{guardian, lease}
+	if err != nil {
 		return job, o, err
 	}
 	if job.Recorder, err = t.Recorder(store.Confine(all, delta.LogDir), e.recording(&job, h, req, t)); err != nil {
