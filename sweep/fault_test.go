@@ -29,7 +29,7 @@ var errFault = errors.New("fault of the test")
 // same command runs again undisturbed. Nothing needed is ever gone, all
 // garbage is gone in the end, and a third run deletes nothing.
 func TestFaultAtEveryStoreCall(t *testing.T) {
-	for seed := range uint64(max(*histories/100, 2)) {
+	for seed := range uint64(max(many()/500, 2)) {
 		for _, kill := range []bool{false, true} {
 			for _, when := range []store.Moment{store.Before, store.Half, store.After} {
 				t.Run(fmt.Sprintf("seed %d kill %v moment %d", seed, kill, when), func(t *testing.T) {
@@ -87,7 +87,7 @@ func (m *model) tryVacuum(t testing.TB, e *Engine, retain time.Duration) {
 // A path that it brings back from the dead after the log was last read is the
 // one thing that nobody can save (law L6).
 func TestWriterBetweenAnySteps(t *testing.T) {
-	for seed := range uint64(max(*histories/30, 4)) {
+	for seed := range uint64(max(many()/100, 3)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			for n := int64(1); writerAt(t, seed, n); n++ {

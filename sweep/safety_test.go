@@ -38,6 +38,14 @@ func (o oneStore) OpenStore(_ context.Context, root lake.Root) (store.Store, err
 	return o.empty, nil
 }
 
+// many is how many histories to run.
+func many() int {
+	if testing.Short() {
+		return min(*histories, 30)
+	}
+	return *histories
+}
+
 const modelTable = "mem://x/t"
 
 func (m *model) engine(t testing.TB, st store.Store) *Engine {
@@ -143,8 +151,8 @@ func TestRandomHistories(t *testing.T) {
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano()) >> 20
 	}
-	t.Logf("seeds %d to %d", seed, seed+uint64(*histories)-1)
-	for i := range uint64(*histories) {
+	t.Logf("seeds %d to %d", seed, seed+uint64(many())-1)
+	for i := range uint64(many()) {
 		if !t.Run(fmt.Sprint(seed+i), func(t *testing.T) { t.Parallel(); history(t, seed+i) }) {
 			return
 		}
