@@ -125,14 +125,19 @@ func clone(t *testing.T, to, from *mem.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := from.Open(t.Context(), name, 0, -1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		to.Put(name, data, i.Modified)
+		to.Put(name, contents(t, from, name), i.Modified)
 	}
+}
+
+func contents(t *testing.T, s *mem.Store, name string) []byte {
+	t.Helper()
+	r, err := s.Open(t.Context(), name, 0, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
