@@ -54,11 +54,16 @@ type Config struct {
 	Selected        []string       // only these partitions
 	Filter          *regexp.Regexp // only partitions that match in full
 	EmptyCleanHours int            // -1: an empty clean is never recorded
+	MaxFiles        int64          // a clean with more files is split: what is left waits for the next one. Not a key of Hudi's
 }
+
+// maxFiles keeps what a clean holds in memory, its plan as Avro several times
+// over, below some 300 MB.
+const maxFiles = 250_000
 
 // NewConfig returns Hudi 1.2.0's defaults.
 func NewConfig() Config {
-	return Config{Policy: LatestCommits, Commits: 10, Hours: 24, Versions: 3, Incremental: true, TriggerCommits: 1, MaxCommits: math.MaxInt64, EmptyCleanHours: -1}
+	return Config{Policy: LatestCommits, Commits: 10, Hours: 24, Versions: 3, Incremental: true, TriggerCommits: 1, MaxCommits: math.MaxInt64, EmptyCleanHours: -1, MaxFiles: maxFiles}
 }
 
 // The keys, with the older names that Hudi still accepts.

@@ -29,6 +29,7 @@ type Plan struct {
 
 	t       *Table
 	rules   rules
+	last    *lastClean                 // nil if there was none
 	pending map[string]map[string]bool // of a pending clean: partition → names
 	start   []string
 	descend bool
@@ -49,6 +50,7 @@ type Summary struct {
 	ListRequests   int64
 	DeadPartitions []string
 	Ghosts         map[string][]string // by partition: dead files that are already gone, but listed by the metadata table
+	Left           int64               // dead files beyond Config.MaxFiles, left to a later clean
 	HeldBack       string              // time of the oldest replace commit some of whose groups stay though expired; "" if none
 	Warnings       []string
 }
@@ -93,6 +95,7 @@ func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.last = last
 	if since := commitsSince(writes, last); since < c.TriggerCommits {
 		return p.nothing(fmt.Sprintf("%d commits since the last clean, %d are wanted", since, c.TriggerCommits)), nil
 	}
@@ -220,6 +223,10 @@ func (p *Plan) Verdicts(ctx context.Context) iter.Seq2[lake.Verdict, error] {
 					return err
 				}
 				mu.Lock()
+				if p.Summary.Dead > 0 && p.Summary.Dead+sum.Dead > p.Config.MaxFiles {
+					sum = sum.leave()
+					dead = nil
+				}
 				p.Summary.add(sum)
 				mu.Unlock()
 				if len(dead) == 0 {
@@ -251,10 +258,21 @@ func (p *Plan) Verdicts(ctx context.Context) iter.Seq2[lake.Verdict, error] {
 			yield(lake.Verdict{}, p.t.wrap(err))
 		}
 		slices.Sort(p.Summary.DeadPartitions)
+		if left := p.Summary.Left; left > 0 {
+			p.Summary.Warnings = append(p.Summary.Warnings, fmt.Sprintf("%d more dead files wait for further cleans: one clean holds %d", left, p.Config.MaxFiles))
+		}
 	}
 }
 
+// leave turns what was counted of a partition into one that waits for the next clean.
+func (s Summary) leave() Summary {
+	s.Left, s.Protected, s.Dead = s.Dead, s.Protected+s.Dead, 0
+	s.DeadPartitions, s.Ghosts = nil, nil
+	return s
+}
+
 func (s *Summary) add(o Summary) {
+	s.Left += o.Left
 	s.Partitions++
 	s.Candidates += o.Candidates
 	s.Protected += o.Protected
@@ -276,13 +294,17 @@ func (s *Summary) add(o Summary) {
 }
 
 // Claim returns the earliest commit to retain that the clean may claim, nil
-// for none: not one beyond a replace commit whose groups partly stay, and none
-// for a clean that looked at some partitions only by wish.
+// for none: not one beyond a replace commit whose groups partly stay; and for a
+// clean that leaves files to a later one, or looked at some partitions only by
+// wish, that of the clean before.
 //
 // Source: spec/hudi-clean.md section 10, traps 1 and 2.
 func (p *Plan) Claim() (*timeline.Instant, error) {
-	if p.Earliest == nil || p.Config.filtered() {
+	if p.Earliest == nil {
 		return nil, nil
+	}
+	if p.Config.filtered() || p.Summary.Left > 0 {
+		return p.claimBefore(), nil
 	}
 	if held := p.Summary.HeldBack; held != "" && held < p.Earliest.Time {
 		if i, ok := p.t.timeline.Find(held, timeline.ReplaceCommit); ok {
@@ -291,6 +313,31 @@ func (p *Plan) Claim() (*timeline.Instant, error) {
 		return nil, errors.New("the replace commit " + held + " is gone from the timeline")
 	}
 	return p.Earliest, nil
+}
+
+// claimBefore is what the clean before claims, as far as the timeline has it.
+func (p *Plan) claimBefore() *timeline.Instant {
+	if p.last == nil {
+		return nil
+	}
+	for _, i := range p.t.timeline.Writes() {
+		if i.Time == p.last.meta.Earliest {
+			return &i
+		}
+	}
+	return nil
+}
+
+// lastCompleted is the commit up to which the clean says that it has looked:
+// a part of a split one goes on from where the clean before ended.
+func (p *Plan) lastCompleted() string {
+	switch {
+	case p.Summary.Left == 0:
+		return p.Last
+	case p.last == nil:
+		return ""
+	}
+	return p.last.meta.LastCompleted
 }
 
 // Cutoff is the instant before which files expired: that of the earliest

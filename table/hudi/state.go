@@ -27,7 +27,7 @@ const (
 // State returns what a plan document has to remember of the clean. It is
 // complete once Verdicts has ended.
 func (p *Plan) State() (map[string]string, error) {
-	s := map[string]string{statePolicy: string(p.Config.Policy), stateLast: p.Last, stateTimeline: p.t.timelineMark(), stateNothing: strconv.FormatBool(p.Nothing), stateResumes: p.Resumes, stateListing: strconv.FormatBool(mdt.Available(p.t.properties))}
+	s := map[string]string{statePolicy: string(p.Config.Policy), stateLast: p.lastCompleted(), stateTimeline: p.t.timelineMark(), stateNothing: strconv.FormatBool(p.Nothing), stateResumes: p.Resumes, stateListing: strconv.FormatBool(mdt.Available(p.t.properties))}
 	claim, err := p.Claim()
 	if err != nil {
 		return nil, err
