@@ -64,7 +64,16 @@ func startOracle(t *testing.T) *oracle {
 	return &oracle{in, bufio.NewReader(out)}
 }
 
-func (o *oracle) ask(t *testing.T, words ...string) oracleAnswer {
+func (o *oracle) ask(t *testing.T, words ...string) (a oracleAnswer) {
+	t.Helper()
+	if err := json.Unmarshal(o.raw(t, words...), &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// raw sends a command and returns the answer's JSON.
+func (o *oracle) raw(t *testing.T, words ...string) []byte {
 	t.Helper()
 	line, err := json.Marshal(words)
 	if err != nil {
@@ -73,17 +82,13 @@ func (o *oracle) ask(t *testing.T, words ...string) oracleAnswer {
 	if _, err := fmt.Fprintf(o.in, "%s\n", line); err != nil {
 		t.Fatal(err)
 	}
-	var a oracleAnswer
 	for {
 		answer, err := o.out.ReadString('\n')
 		if err != nil {
 			t.Fatal(err)
 		}
 		if at := strings.IndexByte(answer, '{'); at >= 0 { // the JVM's own lines come between
-			if err := json.Unmarshal([]byte(answer[at:]), &a); err != nil {
-				t.Fatal(err, answer)
-			}
-			return a
+			return []byte(answer[at:])
 		}
 	}
 }

@@ -59,9 +59,14 @@ type execution struct {
 
 func prepare(t *testing.T, s store.Reader, w store.Writer, c Config, now time.Time, l lock.Provider) (*execution, error) {
 	t.Helper()
+	return prepareAt(t, s, lake.Root{Scheme: "mem", Authority: "x", Path: "t"}, w, c, now, l)
+}
+
+func prepareAt(t *testing.T, s store.Reader, root lake.Root, w store.Writer, c Config, now time.Time, l lock.Provider) (*execution, error) {
+	t.Helper()
 	e := &execution{}
 	var err error
-	if e.tab, err = Open(t.Context(), s, lake.Root{Scheme: "mem", Authority: "x", Path: "t"}, Options{Zone: time.UTC, Now: func() time.Time { return now }, Workers: 2}); err != nil {
+	if e.tab, err = Open(t.Context(), s, root, Options{Zone: time.UTC, Now: func() time.Time { return now }, Workers: 2}); err != nil {
 		return nil, err
 	}
 	p, err := e.tab.Plan(t.Context(), c)
