@@ -17,6 +17,7 @@ import (
 	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/lock/file"
 	"github.com/lakesweep/lakesweep/lock/storage"
+	"github.com/lakesweep/lakesweep/lock/zookeeper"
 	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/reap"
 	"github.com/lakesweep/lakesweep/store"
@@ -110,6 +111,8 @@ func (e *Engine) hudiLock(h *filelist.Head, s file.Store) (lock.Provider, error)
 			return nil, noLock(h, "this store has no conditional writes, which "+class+" takes")
 		}
 		return storage.New(s, storage.Options{Owner: owner, Now: e.Now}), nil
+	case class == "ZookeeperBasedLockProvider":
+		return zookeeperLock(h, keys)
 	case h.State[stateVouch] == "true":
 		return lock.None{}, nil
 	case name == "":
@@ -144,6 +147,28 @@ func (e *Engine) fileLock(h *filelist.Head, keys timeline.Properties, owner stri
 		o.Expire = time.Duration(minutes) * time.Minute
 	}
 	return file.New(s, o), nil
+}
+
+func zookeeperLock(h *filelist.Head, keys timeline.Properties) (lock.Provider, error) {
+	key := func(name string) string { return keys[lockPrefix+"zookeeper."+name] }
+	var servers []string
+	for server := range strings.SplitSeq(key("url"), ",") {
+		if server = strings.TrimSpace(server); server != "" && !strings.Contains(server, ":") && key("port") != "" {
+			server += ":" + key("port")
+		}
+		if server != "" {
+			servers = append(servers, server)
+		}
+	}
+	base, name := key("base_path"), key("lock_key")
+	if name == "" {
+		_, table, _ := strings.Cut(h.TableID, ".")
+		name, _, _ = strings.Cut(table, "#")
+	}
+	if len(servers) == 0 || base == "" {
+		return nil, noLock(h, "the lock settings name no ZooKeeper url or base_path")
+	}
+	return zookeeper.New(zookeeper.Options{Servers: servers, Path: strings.TrimRight(base, "/") + "/" + name}), nil
 }
 
 func noLock(h *filelist.Head, why string) error {
