@@ -153,14 +153,16 @@ func (p *Printer) planHead(plan Plan) error {
 		mode += " (" + h.ModeWhy + ")"
 	}
 	lines := [][2]string{{"table", Printable(h.Table)}, {"format", strings.TrimSuffix(h.Format+", "+at, ", ")}, {"mode", mode}}
-	cutoff := h.Cutoff.UTC().Format(time.RFC3339)
-	if h.Evidence.Retain > 0 {
-		cutoff += ", " + Hours(h.Evidence.Retain) + " back"
+	if !h.Cutoff.IsZero() {
+		cutoff := h.Cutoff.UTC().Format(time.RFC3339)
+		if h.Evidence.Retain > 0 {
+			cutoff += ", " + Hours(h.Evidence.Retain) + " back"
+		}
+		if h.Format == "delta" && h.Evidence.RetainTable > 0 {
+			cutoff += "; the table keeps " + Hours(h.Evidence.RetainTable)
+		}
+		lines = append(lines, [2]string{"cutoff", cutoff})
 	}
-	if h.Format == "delta" && h.Evidence.RetainTable > 0 {
-		cutoff += "; the table keeps " + Hours(h.Evidence.RetainTable)
-	}
-	lines = append(lines, [2]string{"cutoff", cutoff})
 	if h.Where != "" {
 		lines = append(lines, [2]string{"where", Printable(h.Where)})
 	}

@@ -206,3 +206,23 @@ func TestTablesInPages(t *testing.T) {
 		}
 	}
 }
+
+// Every link between the pages leads somewhere.
+func TestLinksInPages(t *testing.T) {
+	n := 0
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`).FindAllStringSubmatch(string(text), -1) {
+			n++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s links to %s: %v", page, m[1], err)
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("only %d links were found", n)
+	}
+}

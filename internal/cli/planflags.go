@@ -16,7 +16,7 @@ type planFlags struct {
 	retainText *value[time.Duration]
 	protect    []string
 	maps       []sweep.Map
-	blobs      string
+	blobs      blobFlags
 	// Tables named by overrides, as on the command line.
 	retainBelow, mostlyDead, missingLive []string
 }
@@ -61,7 +61,7 @@ func (f *planFlags) bindTuning(fs *pflag.FlagSet) {
 	fs.Var(newValues(&f.req.Inventory.Journals, "JOURNAL", verbatim), "inventory-journal", "journal of an earlier run, whose objects are gone from the inventory (repeatable)")
 	fs.BoolVar(&f.req.Hudi.NoOtherWriters, "no-other-writers", false, "Hudi: nobody else writes, so no lock is needed")
 	fs.BoolVar(&f.req.Hudi.Orphans, "orphans", false, "Hudi: also delete leftovers of failed writes")
-	fs.Var(&value[string]{to: &f.blobs, parse: oneOf("off"), kind: "off", text: "off"}, "blobs", "Hudi: external blobs; this build leaves them alone")
+	f.blobs.bind(fs)
 	fs.Var(newValues(&f.retainBelow, "TABLE", verbatim), "unsafe-retain-below", "allow a retention below the table's own; names the table again")
 	fs.Var(newValues(&f.mostlyDead, "TABLE", verbatim), "unsafe-mostly-dead", "allow more than half of the files to die; names the table again")
 	fs.Var(newValues(&f.missingLive, "TABLE", verbatim), "unsafe-missing-live", "go on though live files are missing; names the table again")
@@ -85,6 +85,9 @@ func (f *planFlags) bindInventory(fs *pflag.FlagSet) {
 //
 // Errors: Invalid, all faults at once where they don't hide each other.
 func (f *planFlags) requests(a *app, tables []string) ([]sweep.PlanRequest, error) {
+	if err := f.blobs.check(tables); err != nil {
+		return nil, err
+	}
 	if f.retainText != nil && f.retainText.text != "" {
 		if !f.req.Cutoff.IsZero() {
 			return nil, invalid("Leave one of them out.", "--retain and --cutoff both say what the cutoff is")
