@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 // pageBuffer is how much of a column chunk is read from the store at once.
@@ -81,9 +82,9 @@ func (t *Table) openCheckpoint(ctx context.Context, c checkpoint) (opened, error
 	var sidecars []string
 	if strings.HasSuffix(c.parts[0].name, ".json") {
 		o.json = &c.parts[0]
-		err := t.jsonRows(ctx, c.parts[0], func(a action) error {
-			if a.op == opSidecar {
-				name, err := sidecarName(a.raw)
+		err := t.jsonRows(ctx, c.parts[0], func(a logline.Action) error {
+			if a.Op == logline.Sidecar {
+				name, err := sidecarName(a.Raw)
 				sidecars = append(sidecars, name)
 				return err
 			}
@@ -165,14 +166,14 @@ func (t *Table) openSidecar(ctx context.Context, name string) (*parquetFile, err
 }
 
 // jsonRows calls fn with each action of a JSON checkpoint.
-func (t *Table) jsonRows(ctx context.Context, f logFile, fn func(action) error) error {
+func (t *Table) jsonRows(ctx context.Context, f logFile, fn func(logline.Action) error) error {
 	return t.lines(ctx, f, func(line []byte) error {
-		a, err := parseLine(line, nil)
-		if err == nil && a.op == opCheckpointMetadata {
+		a, err := logline.Parse(line, nil)
+		if err == nil && a.Op == logline.CheckpointMetadata {
 			var m struct {
 				Version int64 `json:"version"`
 			}
-			if err = json.Unmarshal(a.raw, &m); err == nil && m.Version != f.version {
+			if err = json.Unmarshal(a.Raw, &m); err == nil && m.Version != f.version {
 				err = fmt.Errorf("it is of version %d", m.Version)
 			}
 		}
@@ -324,13 +325,13 @@ func (t *Table) rowGroupWorkers() int {
 // checkpointFiles calls a function of each of at most workers goroutines with every add
 // and remove of a checkpoint. start makes such a function; it and its
 // action are used by one goroutine at a time.
-func (t *Table) checkpointFiles(ctx context.Context, c checkpoint, parts *partitionTable, start func() func(*action) error) error {
+func (t *Table) checkpointFiles(ctx context.Context, c checkpoint, parts *partitionTable, start func() func(*logline.Action) error) error {
 	o, err := t.openCheckpoint(ctx, c)
 	if err != nil {
 		return err
 	}
 	workers := t.rowGroupWorkers()
-	free := make(chan func(*action) error, workers)
+	free := make(chan func(*logline.Action) error, workers)
 	for range workers {
 		free <- start()
 	}
@@ -338,8 +339,8 @@ func (t *Table) checkpointFiles(ctx context.Context, c checkpoint, parts *partit
 		fn := <-free
 		intern := parts.interner()
 		err := t.lines(ctx, *o.json, func(line []byte) error {
-			a, err := parseLine(line, intern)
-			if err != nil || a.op != opAdd && a.op != opRemove {
+			a, err := logline.Parse(line, intern)
+			if err != nil || a.Op != logline.Add && a.Op != logline.Remove {
 				return err
 			}
 			return fn(&a)

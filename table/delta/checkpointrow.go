@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 // fileColumns are the columns of one of the actions add and remove.
@@ -32,7 +33,7 @@ func (g *rowGroup) fileColumns(name string) *fileColumns {
 }
 
 // files calls fn with every add and remove of a row group.
-func (g *rowGroup) files(parts *partitionTable, fn func(*action) error) error {
+func (g *rowGroup) files(parts *partitionTable, fn func(*logline.Action) error) error {
 	add, remove := g.fileColumns("add"), g.fileColumns("remove")
 	for i, name := range [2]string{"add", "remove"} {
 		c := [2]*fileColumns{add, remove}[i]
@@ -43,7 +44,7 @@ func (g *rowGroup) files(parts *partitionTable, fn func(*action) error) error {
 	if g.file.sidecar && add.path.leaf == nil && remove.path.leaf == nil {
 		return errors.New("a sidecar without files")
 	}
-	var a action
+	var a logline.Action
 	for row := range g.rows() {
 		for i, c := range [2]*fileColumns{add, remove} {
 			ok, err := c.path.at(row)
@@ -53,7 +54,7 @@ func (g *rowGroup) files(parts *partitionTable, fn func(*action) error) error {
 			if !ok {
 				continue
 			}
-			a = action{op: opAdd + op(i), size: -1}
+			a = logline.Action{Op: logline.Add + logline.Op(i), Size: -1}
 			if err := c.read(&a, row, parts); err != nil {
 				return err
 			}
@@ -65,26 +66,26 @@ func (g *rowGroup) files(parts *partitionTable, fn func(*action) error) error {
 	return nil
 }
 
-func (c *fileColumns) read(a *action, row int64, parts *partitionTable) (err error) {
-	if a.path, err = c.path.string(); err != nil {
+func (c *fileColumns) read(a *logline.Action, row int64, parts *partitionTable) (err error) {
+	if a.Path, err = c.path.string(); err != nil {
 		return err
 	}
-	if a.path == "" {
+	if a.Path == "" {
 		return errors.New("a file without a path")
 	}
 	for _, n := range []struct {
 		from *column
 		to   *int64
-	}{{c.size, &a.size}, {c.removed, &a.removed}} {
+	}{{c.size, &a.Size}, {c.removed, &a.Removed}} {
 		if err := n.from.intAt(row, n.to); err != nil {
 			return err
 		}
 	}
-	if a.dv, err = c.deletionVector(row); err != nil {
+	if a.DV, err = c.deletionVector(row); err != nil {
 		return err
 	}
 	if parts != nil {
-		a.values, err = c.partition(row, parts)
+		a.Values, err = c.partition(row, parts)
 	}
 	return err
 }
@@ -98,22 +99,22 @@ func (c *column) intAt(row int64, n *int64) error {
 	return err
 }
 
-func (c *fileColumns) deletionVector(row int64) (*dvRef, error) {
+func (c *fileColumns) deletionVector(row int64) (*logline.DV, error) {
 	ok, err := c.storage.at(row)
 	if err != nil || !ok {
 		return nil, err
 	}
-	d := &dvRef{offset: -1}
-	if d.storage, err = c.storage.string(); err != nil {
+	d := &logline.DV{Offset: -1}
+	if d.Storage, err = c.storage.string(); err != nil {
 		return nil, err
 	}
 	if ok, err = c.text.at(row); err != nil || !ok {
 		return nil, errors.Join(err, errors.New("a deletion vector without pathOrInlineDv"))
 	}
-	if d.text, err = c.text.string(); err != nil {
+	if d.Text, err = c.text.string(); err != nil {
 		return nil, err
 	}
-	return d, c.offset.intAt(row, &d.offset)
+	return d, c.offset.intAt(row, &d.Offset)
 }
 
 // partition interns the partition values of a row.
@@ -178,8 +179,8 @@ func (t *Table) checkpointHead(ctx context.Context, c checkpoint) (head, error) 
 		return h, err
 	}
 	if o.json != nil {
-		err := t.jsonRows(ctx, *o.json, func(a action) error {
-			if a.op == opProtocol || a.op == opMetadata {
+		err := t.jsonRows(ctx, *o.json, func(a logline.Action) error {
+			if a.Op == logline.Protocol || a.Op == logline.Metadata {
 				return t.headLine(&h, a, c.version)
 			}
 			return nil

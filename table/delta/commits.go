@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 // batchSize is how many files of a commit are handed over at once.
@@ -16,8 +17,8 @@ const batchSize = 1024
 // batch is a part of a commit: some of its files, in the order of its lines,
 // or its other actions.
 type batch struct {
-	files  []action
-	others []action // with raw texts of their own
+	files  []logline.Action
+	others []logline.Action // with raw texts of their own
 	err    error
 }
 
@@ -108,23 +109,23 @@ func (r commitReader) read(ctx context.Context, c logFile, to chan<- batch) erro
 		if skipAdds && bytes.HasPrefix(line, []byte(`{"add":`)) {
 			return nil
 		}
-		a, err := parseLine(line, intern)
+		a, err := logline.Parse(line, intern)
 		if err != nil {
 			return err
 		}
-		switch a.op {
-		case opAdd, opRemove, opCDC:
+		switch a.Op {
+		case logline.Add, logline.Remove, logline.CDC:
 			if b.files == nil {
-				b.files = make([]action, 0, batchSize)
+				b.files = make([]logline.Action, 0, batchSize)
 			}
 			if b.files = append(b.files, a); len(b.files) == batchSize {
 				send(ctx, to, b)
 				b = batch{}
 			}
-		case opSidecar, opCheckpointMetadata:
+		case logline.Sidecar, logline.CheckpointMetadata:
 			return errors.New("an action in a commit that belongs to checkpoints only")
-		case opCommitInfo:
-			info, err := parseCommitInfo(a.raw)
+		case logline.CommitInfo:
+			info, err := parseCommitInfo(a.Raw)
 			if err != nil {
 				return err
 			}
@@ -132,8 +133,8 @@ func (r commitReader) read(ctx context.Context, c logFile, to chan<- batch) erro
 				r.t.setICT(c.version, *info.ICT)
 			}
 			fallthrough
-		case opMetadata, opProtocol:
-			a.raw = bytes.Clone(a.raw)
+		case logline.Metadata, logline.Protocol:
+			a.Raw = bytes.Clone(a.Raw)
 			b.others = append(b.others, a)
 		}
 		return ctx.Err()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 // z85 is ZeroMQ's base-85 alphabet (rfc.zeromq.org/spec/32).
@@ -39,25 +40,25 @@ func decodeZ85(s string) (out [16]byte, err error) {
 // Errors: Damaged for a descriptor that can't be read; Unsupported for a kind
 // of storage unknown to lakesweep.
 // Source: Delta PROTOCOL.md "Deletion Vector Descriptor Schema"; spec/delta-vacuum.md 1.8.
-func (t *Table) dvPaths(d *dvRef) (p lake.Paths, ok bool, err error) {
+func (t *Table) dvPaths(d *logline.DV) (p lake.Paths, ok bool, err error) {
 	fail := func(kind lake.Kind, err error) (lake.Paths, bool, error) {
-		return p, false, &lake.Error{Op: "read deletion vector", Key: lake.Key(d.text), Kind: kind, Err: err,
+		return p, false, &lake.Error{Op: "read deletion vector", Key: lake.Key(d.Text), Kind: kind, Err: err,
 			Hint: "Nothing was deleted. The log names a deletion vector that lakesweep can't resolve to a file."}
 	}
-	switch d.storage {
+	switch d.Storage {
 	case "i":
 		return p, false, nil
 	case "p":
-		if !strings.HasPrefix(d.text, "/") && !strings.Contains(d.text, ":") {
+		if !strings.HasPrefix(d.Text, "/") && !strings.Contains(d.Text, ":") {
 			return fail(lake.Damaged, errors.New("storage type p without an absolute path"))
 		}
-		p, err = t.root.LogPath(d.text, t.o.Aliases...)
+		p, err = t.root.LogPath(d.Text, t.o.Aliases...)
 		return p, err == nil, err
 	case "u":
-		if len(d.text) < 20 {
+		if len(d.Text) < 20 {
 			return fail(lake.Damaged, errors.New("fewer than 20 characters"))
 		}
-		prefix, code := d.text[:len(d.text)-20], d.text[len(d.text)-20:]
+		prefix, code := d.Text[:len(d.Text)-20], d.Text[len(d.Text)-20:]
 		id, err := decodeZ85(code)
 		if err != nil {
 			return fail(lake.Damaged, err)
@@ -65,7 +66,7 @@ func (t *Table) dvPaths(d *dvRef) (p lake.Paths, ok bool, err error) {
 		name := fmt.Sprintf("deletion_vector_%x-%x-%x-%x-%x.bin", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 		return dvBelow(prefix, name)
 	}
-	return fail(lake.Unsupported, fmt.Errorf("unknown storage type %q", d.storage))
+	return fail(lake.Unsupported, fmt.Errorf("unknown storage type %q", d.Storage))
 }
 
 // dvBelow joins the prefix of a deletion vector, a directory verbatim, with

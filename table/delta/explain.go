@@ -10,6 +10,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 // Explain says what the log knows about key: every version and action that
@@ -105,13 +106,13 @@ func (s *explainSink) names(p lake.Paths) bool {
 
 // which says how an action names the key: as its file, as its deletion
 // vector, or not at all.
-func (s *explainSink) which(a *action) (string, error) {
-	p, err := s.g.t.root.LogPath(a.path, s.g.t.o.Aliases...)
+func (s *explainSink) which(a *logline.Action) (string, error) {
+	p, err := s.g.t.root.LogPath(a.Path, s.g.t.o.Aliases...)
 	if err != nil {
 		return "", err
 	}
 	if s.names(p) {
-		return map[op]string{opAdd: "add", opRemove: "remove", opCDC: "cdc"}[a.op], nil
+		return map[logline.Op]string{logline.Add: "add", logline.Remove: "remove", logline.CDC: "cdc"}[a.Op], nil
 	}
 	dv, onDisk, err := s.g.dv(a)
 	if err != nil || !onDisk || !s.names(dv) {
@@ -122,7 +123,7 @@ func (s *explainSink) which(a *action) (string, error) {
 
 // live also stands for checkpoint rows, whose version is the checkpoint's:
 // the commit that wrote them isn't known there.
-func (s *explainSink) live(a *action, _ *logFile) error {
+func (s *explainSink) live(a *logline.Action, _ *logFile) error {
 	what, err := s.which(a)
 	if err != nil || what == "" {
 		return err
@@ -131,7 +132,7 @@ func (s *explainSink) live(a *action, _ *logFile) error {
 	return nil
 }
 
-func (s *explainSink) gone(a *action, c *logFile) error {
+func (s *explainSink) gone(a *logline.Action, c *logFile) error {
 	what, err := s.which(a)
 	if err != nil || what == "" {
 		return err
@@ -142,13 +143,13 @@ func (s *explainSink) gone(a *action, c *logFile) error {
 	} else {
 		m.version = s.base.version
 	}
-	if a.op == opAdd {
+	if a.Op == logline.Add {
 		m.rule = "added; a later action decides"
 		s.note(m)
 		return nil
 	}
 	at := time.UnixMilli(s.g.removalTime(a, c)).UTC()
-	verb := map[op]string{opRemove: "removed", opCDC: "change data written"}[a.op]
+	verb := map[logline.Op]string{logline.Remove: "removed", logline.CDC: "change data written"}[a.Op]
 	if at.Before(s.g.req.Cutoff.Truncate(time.Millisecond)) {
 		m.rule = fmt.Sprintf("%s at %s, before the cutoff: not needed", verb, at.Format(time.RFC3339))
 	} else {

@@ -10,6 +10,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/keyset"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 // guardian replays the commits that come after a plan.
@@ -145,9 +146,9 @@ func (g *guardian) newCommits(ctx context.Context) ([]logFile, error) {
 // others looks at what a commit says beside its files.
 func (g *guardian) others(c logFile, b batch) error {
 	for _, a := range b.others {
-		switch a.op {
-		case opProtocol:
-			p, err := parseProtocol(a.raw)
+		switch a.Op {
+		case logline.Protocol:
+			p, err := parseProtocol(a.Raw)
 			if err != nil {
 				return damaged(c.name, err)
 			}
@@ -157,16 +158,16 @@ func (g *guardian) others(c logFile, b batch) error {
 			if !p.same(g.protocol) {
 				return g.stale("version %d changed the protocol", c.version)
 			}
-		case opMetadata:
-			m, err := parseMetadata(a.raw)
+		case logline.Metadata:
+			m, err := parseMetadata(a.Raw)
 			if err != nil {
 				return damaged(c.name, err)
 			}
 			if m.fingerprint != g.t.meta.fingerprint {
 				return g.stale("version %d changed the metadata", c.version)
 			}
-		case opCommitInfo:
-			info, err := parseCommitInfo(a.raw)
+		case logline.CommitInfo:
+			info, err := parseCommitInfo(a.Raw)
 			if err != nil {
 				return damaged(c.name, err)
 			}
@@ -178,16 +179,16 @@ func (g *guardian) others(c logFile, b batch) error {
 	return nil
 }
 
-func (g *guardian) protect(a *action) error {
-	p, err := g.t.root.LogPath(a.path, g.t.o.Aliases...)
+func (g *guardian) protect(a *logline.Action) error {
+	p, err := g.t.root.LogPath(a.Path, g.t.o.Aliases...)
 	if err != nil {
 		return err
 	}
 	g.add(p)
-	if a.dv == nil {
+	if a.DV == nil {
 		return nil
 	}
-	dv, onDisk, err := g.t.dvPaths(a.dv)
+	dv, onDisk, err := g.t.dvPaths(a.DV)
 	if err == nil && onDisk {
 		g.add(dv)
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 // head is what one source of the log says beside its files. A version of -1
@@ -128,7 +129,7 @@ func (t *Table) commitHeads(ctx context.Context, commits []logFile) (head, error
 				if isFileLine(line) {
 					return nil
 				}
-				a, err := parseLine(line, nil)
+				a, err := logline.Parse(line, nil)
 				if err != nil {
 					return err
 				}
@@ -149,26 +150,26 @@ func isFileLine(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(`{"add":`)) || bytes.HasPrefix(line, []byte(`{"remove":`)) || bytes.HasPrefix(line, []byte(`{"cdc":`))
 }
 
-func (t *Table) headLine(h *head, a action, version int64) (err error) {
-	switch a.op {
-	case opProtocol:
+func (t *Table) headLine(h *head, a logline.Action, version int64) (err error) {
+	switch a.Op {
+	case logline.Protocol:
 		if h.protocolVersion == version {
 			return errors.New("two protocols in one commit")
 		}
 		h.protocolVersion = version
-		h.protocol, err = parseProtocol(a.raw)
-	case opMetadata:
+		h.protocol, err = parseProtocol(a.Raw)
+	case logline.Metadata:
 		if h.metadataVersion == version {
 			return errors.New("two metaData in one commit")
 		}
 		h.metadataVersion = version
-		h.metadata, err = parseMetadata(a.raw)
-	case opCommitInfo:
+		h.metadata, err = parseMetadata(a.Raw)
+	case logline.CommitInfo:
 		var info commitInfo
-		if info, err = parseCommitInfo(a.raw); err == nil && info.ICT != nil {
+		if info, err = parseCommitInfo(a.Raw); err == nil && info.ICT != nil {
 			t.setICT(version, *info.ICT)
 		}
-	case opSidecar, opCheckpointMetadata:
+	case logline.Sidecar, logline.CheckpointMetadata:
 		err = errors.New("an action in a commit that belongs to checkpoints only")
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/keyset"
+	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 // LiteRequest asks for the verdicts that the log alone gives.
@@ -105,15 +106,15 @@ type liteSink struct {
 	yield   func(lake.Verdict) bool
 }
 
-func (s *liteSink) gone(a *action, c *logFile) error {
-	if a.op == opAdd {
+func (s *liteSink) gone(a *logline.Action, c *logFile) error {
+	if a.Op == logline.Add {
 		return nil
 	}
-	paths, err := s.g.t.root.LogPath(a.path, s.g.t.o.Aliases...)
+	paths, err := s.g.t.root.LogPath(a.Path, s.g.t.o.Aliases...)
 	if err != nil {
 		return err
 	}
-	if err := s.verdict(paths, a, c, a.size); err != nil {
+	if err := s.verdict(paths, a, c, a.Size); err != nil {
 		return err
 	}
 	dv, onDisk, err := s.g.dv(a)
@@ -123,13 +124,13 @@ func (s *liteSink) gone(a *action, c *logFile) error {
 	return s.verdict(dv, a, c, -1)
 }
 
-func (s *liteSink) verdict(paths lake.Paths, a *action, c *logFile, size int64) error {
+func (s *liteSink) verdict(paths lake.Paths, a *logline.Action, c *logFile, size int64) error {
 	k := paths.Key
 	if paths.Outside || s.p.Set.Has(k) || inLog(k) || s.g.removalTime(a, c) >= s.g.req.Cutoff.UnixMilli() || !s.yielded.Add(string(k)) {
 		return nil
 	}
 	v := lake.Verdict{Key: k, Size: size, Reason: lake.Tombstone, Tombstone: time.UnixMilli(s.g.removalTime(a, c)).UTC()}
-	if a.op == opCDC {
+	if a.Op == logline.CDC {
 		v.Reason = lake.ChangeData
 	}
 	if known, ok := s.p.Removed(k); ok {

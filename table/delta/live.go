@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 // LiveFile is a data file of the version opened.
@@ -30,31 +31,31 @@ func (t *Table) LiveFiles(ctx context.Context) iter.Seq2[LiveFile, error] {
 	parts := newPartitionTable(t.meta.PartitionColumns)
 	return stream(ctx, t, func(ctx context.Context, out chan<- []LiveFile) error {
 		return visit(ctx, t, parts, false, func() *collector[LiveFile] {
-			return &collector[LiveFile]{ctx: ctx, out: out, onLive: func(a *action, c *logFile) ([]LiveFile, error) { return t.liveFile(a, c, parts) }}
+			return &collector[LiveFile]{ctx: ctx, out: out, onLive: func(a *logline.Action, c *logFile) ([]LiveFile, error) { return t.liveFile(a, c, parts) }}
 		})
 	})
 }
 
-func (t *Table) liveFile(a *action, c *logFile, parts *partitionTable) ([]LiveFile, error) {
-	f := LiveFile{Size: a.size, Partition: parts.tuple(a.values)}
+func (t *Table) liveFile(a *logline.Action, c *logFile, parts *partitionTable) ([]LiveFile, error) {
+	f := LiveFile{Size: a.Size, Partition: parts.tuple(a.Values)}
 	if c != nil {
 		f.Committed = t.commitTimeKnown(*c)
 	}
-	p, err := t.root.LogPath(a.path, t.o.Aliases...)
+	p, err := t.root.LogPath(a.Path, t.o.Aliases...)
 	if err != nil {
 		return nil, err
 	}
 	if f.Key = p.Key; p.Outside {
-		f.URI = a.path
+		f.URI = a.Path
 	}
-	if a.dv != nil {
+	if a.DV != nil {
 		f.HasDV = true
-		dv, onDisk, err := t.dvPaths(a.dv)
+		dv, onDisk, err := t.dvPaths(a.DV)
 		if err != nil {
 			return nil, err
 		}
 		if f.DV = dv.Key; onDisk && dv.Outside {
-			f.DVURI = a.dv.text
+			f.DVURI = a.DV.Text
 		}
 	}
 	return []LiveFile{f}, nil
@@ -74,20 +75,20 @@ func (t *Table) OutsidePaths(ctx context.Context) iter.Seq2[string, error] {
 	})
 }
 
-func (t *Table) outsidePaths(a *action, _ *logFile) (out []string, err error) {
-	p, err := t.root.LogPath(a.path, t.o.Aliases...)
+func (t *Table) outsidePaths(a *logline.Action, _ *logFile) (out []string, err error) {
+	p, err := t.root.LogPath(a.Path, t.o.Aliases...)
 	if err != nil {
 		return nil, err
 	}
 	if p.Outside {
-		out = append(out, a.path)
+		out = append(out, a.Path)
 	}
-	if a.dv == nil {
+	if a.DV == nil {
 		return out, nil
 	}
-	dv, onDisk, err := t.dvPaths(a.dv)
+	dv, onDisk, err := t.dvPaths(a.DV)
 	if err == nil && onDisk && dv.Outside {
-		out = append(out, a.dv.text)
+		out = append(out, a.DV.Text)
 	}
 	return out, err
 }
@@ -123,15 +124,15 @@ func stream[T any](ctx context.Context, t *Table, produce func(context.Context, 
 type collector[T any] struct {
 	ctx            context.Context
 	out            chan<- []T
-	onLive, onGone func(*action, *logFile) ([]T, error)
+	onLive, onGone func(*logline.Action, *logFile) ([]T, error)
 	batch          []T
 }
 
-func (s *collector[T]) live(a *action, c *logFile) error { return s.take(a, c, s.onLive) }
+func (s *collector[T]) live(a *logline.Action, c *logFile) error { return s.take(a, c, s.onLive) }
 
-func (s *collector[T]) gone(a *action, c *logFile) error { return s.take(a, c, s.onGone) }
+func (s *collector[T]) gone(a *logline.Action, c *logFile) error { return s.take(a, c, s.onGone) }
 
-func (s *collector[T]) take(a *action, c *logFile, fn func(*action, *logFile) ([]T, error)) error {
+func (s *collector[T]) take(a *logline.Action, c *logFile, fn func(*logline.Action, *logFile) ([]T, error)) error {
 	if fn == nil {
 		return nil
 	}
@@ -168,7 +169,7 @@ func visit[S flusher](ctx context.Context, t *Table, parts *partitionTable, hist
 	none := func(logFile, batch) error { return nil }
 	return t.withCheckpoint(func(base *checkpoint) error {
 		if base != nil {
-			nothing := func() func(*action) error { return func(*action) error { return nil } }
+			nothing := func() func(*logline.Action) error { return func(*logline.Action) error { return nil } }
 			if err := t.checkpointFiles(ctx, *base, nil, nothing); err != nil {
 				return err
 			}
@@ -231,11 +232,11 @@ func (t *Table) CountLive(ctx context.Context) error {
 // countSink counts what is live.
 type countSink liveCounts
 
-func (s *countSink) live(a *action, _ *logFile) error {
+func (s *countSink) live(a *logline.Action, _ *logFile) error {
 	s.files++
-	s.bytes += max(a.size, 0)
-	s.unsized = s.unsized || a.size < 0
+	s.bytes += max(a.Size, 0)
+	s.unsized = s.unsized || a.Size < 0
 	return nil
 }
 
-func (s *countSink) gone(*action, *logFile) error { return nil }
+func (s *countSink) gone(*logline.Action, *logFile) error { return nil }

@@ -1,20 +1,19 @@
 package delta
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 func TestZ85(t *testing.T) {
 	// The vector of Delta PROTOCOL.md.
-	p, ok, err := (&Table{}).dvPaths(&dvRef{storage: "u", text: "ab^-aqEH.-t@S}K{vb[*k^", offset: -1})
+	p, ok, err := (&Table{}).dvPaths(&logline.DV{Storage: "u", Text: "ab^-aqEH.-t@S}K{vb[*k^", Offset: -1})
 	if err != nil || !ok || p.Key != "ab/deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin" {
 		t.Errorf("%+v %v %v", p, ok, err)
 	}
@@ -33,7 +32,7 @@ func FuzzZ85(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		p, ok, err := (&Table{}).dvPaths(&dvRef{storage: "u", text: s, offset: -1})
+		p, ok, err := (&Table{}).dvPaths(&logline.DV{Storage: "u", Text: s, Offset: -1})
 		if err != nil {
 			return
 		}
@@ -73,102 +72,6 @@ func FuzzInterval(f *testing.F) {
 			t.Fatalf("%q: %v", s, d)
 		}
 	})
-}
-
-// lines are commit lines of all shapes, for tests and fuzzing.
-var lines = []string{
-	`{"add":{"path":"p=1/f","partitionValues":{"p":"1"},"size":7,"modificationTime":1,"dataChange":true,"stats":"{\"n\":1}"}}`,
-	`{"remove":{"path":"f","deletionTimestamp":1700000000000,"dataChange":true,"extendedFileMetadata":true,"partitionValues":{},"size":3}}`,
-	`{"add":{"path":"f","deletionVector":{"storageType":"u","pathOrInlineDv":"ab^-aqEH.-t@S}K{vb[*k^","offset":4,"sizeInBytes":40,"cardinality":6}}}`,
-	`{"cdc":{"path":"_change_data/c","partitionValues":{},"size":1,"dataChange":false}}`,
-	`{"metaData":{"id":"x"}}`, `{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}`, `{"commitInfo":{"inCommitTimestamp":5}}`, `{"txn":{}}`,
-	` { "add" : { "path" : "\u0061\/\n\ud83d\ude00" , "size" : -0 } } `, `{"add":null}`, `{}`, `{"a":[1,-2.5E+7,[],{},true,false,null,"x"]}`,
-	`{"remove":{"path":"f","deletionTimestamp":null,"deletionVector":null,"size":null}}`, `{"add":{"path":"x","size":9223372036854775807}}`,
-	`{"add":{"path":"x","size":9223372036854775808}}`, `{"add":{"path":"x"},"add":{"path":"y"}}`, `{"add":{"path":"x"`, `{"add":{"path":"x"}}x`, `{"add":{"path":"x",}}`,
-	`{"add":{"path":01}}`, `{"\u0061dd":{"p\u0061th":"x"}}`, "{\"add\":{\"path\":\"\xff\"}}", "{\"add\":{\"path\":\"a\tb\"}}", `{"add":{"path":"\ud800"}}`,
-}
-
-// plainAction is what encoding/json makes of a line.
-type plainAction struct {
-	Path              *string
-	Size              *int64
-	DeletionTimestamp *int64
-	DeletionVector    *struct {
-		StorageType    string
-		PathOrInlineDv string
-		Offset         *int64
-	}
-}
-
-// agree compares parseLine with two libraries: jsontext says whether a line is
-// strict JSON, encoding/json what is in it.
-func agree(t *testing.T, line string) {
-	t.Helper()
-	a, err := parseLine([]byte(line), nil)
-	if valid := jsontext.Value(line).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); !valid && err == nil {
-		t.Fatalf("%q isn't valid JSON and was taken", line)
-	}
-	if err != nil || a.op != opAdd && a.op != opRemove && a.op != opCDC {
-		return
-	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(line), &all); err != nil {
-		t.Fatalf("%q: %v", line, err)
-	}
-	var p plainAction
-	name := map[op]string{opAdd: "add", opRemove: "remove", opCDC: "cdc"}[a.op]
-	members := map[string]json.RawMessage{}
-	if err := json.Unmarshal(all[name], &members); err != nil {
-		t.Fatalf("%q: %v", line, err)
-	}
-	// Exact case only.
-	exact := map[string]json.RawMessage{}
-	for _, m := range []string{"path", "size", "deletionTimestamp", "deletionVector"} {
-		if v, ok := members[m]; ok {
-			exact[m] = v
-		}
-	}
-	b, err := json.Marshal(exact)
-	if err == nil {
-		err = json.Unmarshal(b, &p)
-	}
-	if err != nil {
-		return // a member in the wrong case inside the vector, or a size that only this library refuses
-	}
-	if p.Path == nil || *p.Path != a.path || p.Size != nil && *p.Size != a.size || p.DeletionTimestamp != nil && *p.DeletionTimestamp != a.removed ||
-		(p.DeletionVector != nil) != (a.dv != nil) {
-		t.Fatalf("%q: %+v, want %s", line, a, b)
-	}
-}
-
-func TestParseLineAgreesWithLibraries(t *testing.T) {
-	for _, line := range lines {
-		agree(t, line)
-		for i := range line { // every cut of it
-			agree(t, line[:i])
-		}
-	}
-	a, err := parseLine([]byte(lines[2]), nil)
-	if err != nil || a.dv.id() != "uab^-aqEH.-t@S}K{vb[*k^@4" || a.size != -1 {
-		t.Errorf("%+v %v", a, err)
-	}
-	if a, err = parseLine([]byte(lines[8]), nil); err != nil || a.path != "a/\n😀" || a.size != 0 {
-		t.Errorf("%+v %v", a, err)
-	}
-	if a, err = parseLine([]byte(lines[13]), nil); err != nil || a.size != math.MaxInt64 {
-		t.Errorf("%+v %v", a, err)
-	}
-	deep := `{"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`
-	if _, err := parseLine([]byte(deep), nil); err == nil {
-		t.Error("no bound on nesting")
-	}
-}
-
-func FuzzCommitLine(f *testing.F) {
-	for _, line := range lines {
-		f.Add(line)
-	}
-	f.Fuzz(func(t *testing.T, line string) { agree(t, line) })
 }
 
 func FuzzSmallFiles(f *testing.F) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/keyset"
+	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 // ProtectRequest says what Protect must keep besides the live files.
@@ -169,8 +170,8 @@ func (g *protector) counts() (n liveCounts) {
 // retention that was ever in force.
 func (g *protector) others(c logFile, b batch) error {
 	for _, a := range b.others {
-		if a.op == opMetadata {
-			m, err := parseMetadata(a.raw)
+		if a.Op == logline.Metadata {
+			m, err := parseMetadata(a.Raw)
 			if err != nil {
 				return damaged(c.name, err)
 			}

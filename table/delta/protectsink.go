@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 // protectSink is the part of a protector that one goroutine uses.
@@ -24,9 +25,9 @@ type liveCounts struct {
 }
 
 // live protects a live file and its deletion vector.
-func (s *protectSink) live(a *action, _ *logFile) error {
+func (s *protectSink) live(a *logline.Action, _ *logFile) error {
 	g := s.g
-	p, err := g.t.root.LogPath(a.path, g.t.o.Aliases...)
+	p, err := g.t.root.LogPath(a.Path, g.t.o.Aliases...)
 	if err != nil {
 		return err
 	}
@@ -36,15 +37,15 @@ func (s *protectSink) live(a *action, _ *logFile) error {
 	}
 	if s.primary {
 		s.n.files++
-		s.n.bytes += max(a.size, 0)
-		s.n.unsized = s.n.unsized || a.size < 0
+		s.n.bytes += max(a.Size, 0)
+		s.n.unsized = s.n.unsized || a.Size < 0
 		if p.Outside {
 			s.n.outside++
 		}
 	}
 	if !p.Outside {
 		g.protect(p, s.primary)
-		s.note(p.Key, a.values)
+		s.note(p.Key, a.Values)
 		if s.primary {
 			s.sampler.add(p.Key)
 		}
@@ -59,11 +60,11 @@ func (s *protectSink) live(a *action, _ *logFile) error {
 }
 
 // dv resolves the deletion vector of an action; onDisk is false without one.
-func (g *protector) dv(a *action) (p lake.Paths, onDisk bool, err error) {
-	if a.dv == nil {
+func (g *protector) dv(a *logline.Action) (p lake.Paths, onDisk bool, err error) {
+	if a.DV == nil {
 		return p, false, nil
 	}
-	return g.t.dvPaths(a.dv)
+	return g.t.dvPaths(a.DV)
 }
 
 // protect adds every spelling of a path. Only its key can be expected.
@@ -92,19 +93,19 @@ func (s *protectSink) note(k lake.Key, values int32) {
 
 // gone protects what was live, or had its change data written, at the cutoff
 // or later, and remembers the rest.
-func (s *protectSink) gone(a *action, c *logFile) error {
+func (s *protectSink) gone(a *logline.Action, c *logFile) error {
 	g := s.g
-	p, err := g.t.root.LogPath(a.path, g.t.o.Aliases...)
+	p, err := g.t.root.LogPath(a.Path, g.t.o.Aliases...)
 	if err != nil {
 		return err
 	}
 	if p.Outside {
 		return s.goneDV(a, c)
 	}
-	s.note(p.Key, a.values)
-	if a.op == opAdd { // replaced by a later action, which came first
+	s.note(p.Key, a.Values)
+	if a.Op == logline.Add { // replaced by a later action, which came first
 		if g.parts != nil {
-			g.removed.merge(p.Key, a.values)
+			g.removed.merge(p.Key, a.Values)
 		}
 		return nil
 	}
@@ -115,24 +116,24 @@ func (s *protectSink) gone(a *action, c *logFile) error {
 	}
 	reason := byRemove
 	switch base := p.Key.Base(); {
-	case a.op == opCDC:
+	case a.Op == logline.CDC:
 		reason = byFeed
 	case strings.HasPrefix(base, "deletion_vector_") && strings.HasSuffix(base, ".bin"):
 		reason = byDV // a tombstone of the file itself, left when the feature was dropped
 	}
-	g.remember(p, removal{time: at, size: a.size, values: a.values, reason: reason})
+	g.remember(p, removal{time: at, size: a.Size, values: a.Values, reason: reason})
 	return s.goneDV(a, c)
 }
 
 // goneDV does for the deletion vector of a removed file what gone does for the
 // file.
-func (s *protectSink) goneDV(a *action, c *logFile) error {
+func (s *protectSink) goneDV(a *logline.Action, c *logFile) error {
 	p, onDisk, err := s.g.dv(a)
-	if err != nil || !onDisk || p.Outside || a.op == opAdd {
+	if err != nil || !onDisk || p.Outside || a.Op == logline.Add {
 		return err
 	}
 	if at := s.g.removalTime(a, c); at < s.g.req.Cutoff.UnixMilli() {
-		s.g.remember(p, removal{time: at, size: -1, values: a.values, reason: byDV})
+		s.g.remember(p, removal{time: at, size: -1, values: a.Values, reason: byDV})
 		return nil
 	}
 	s.g.protect(p, false)
@@ -156,8 +157,8 @@ const secondsBelow = 100_000_000_000
 // latest possible time stands for it.
 //
 // Source: spec/delta-vacuum.md 1.5 (OURS), section 10 trap 7.
-func (g *protector) removalTime(a *action, c *logFile) int64 {
-	at := a.removed
+func (g *protector) removalTime(a *logline.Action, c *logFile) int64 {
+	at := a.Removed
 	if at > 0 && at < secondsBelow {
 		at *= 1000
 	}
@@ -173,11 +174,11 @@ type keepSink struct {
 	version int64
 }
 
-func (s keepSink) gone(a *action, c *logFile) error {
-	if a.op != opCDC || c == nil || c.version != s.version {
+func (s keepSink) gone(a *logline.Action, c *logFile) error {
+	if a.Op != logline.CDC || c == nil || c.version != s.version {
 		return nil
 	}
-	p, err := s.g.t.root.LogPath(a.path, s.g.t.o.Aliases...)
+	p, err := s.g.t.root.LogPath(a.Path, s.g.t.o.Aliases...)
 	if err == nil && !p.Outside {
 		s.g.protect(p, false)
 	}

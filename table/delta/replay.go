@@ -8,30 +8,31 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/keyset"
+	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 // sink receives what a replay finds. A checkpoint is read by several
 // goroutines, each with a sink of its own.
 type sink interface {
 	// live is an add of the version replayed. c is its commit, nil for a checkpoint's.
-	live(a *action, c *logFile) error
+	live(a *logline.Action, c *logFile) error
 	// gone is a remove or change data, or an add that a later action replaced. c is its commit, nil for a checkpoint's.
-	gone(a *action, c *logFile) error
+	gone(a *logline.Action, c *logFile) error
 }
 
 // seen adds the identity of an action and reports whether it is new.
-func seen(set *keyset.Exact, a *action) bool {
-	if a.dv == nil {
-		return set.Add(a.path)
+func seen(set *keyset.Exact, a *logline.Action) bool {
+	if a.DV == nil {
+		return set.Add(a.Path)
 	}
-	return set.Add(a.path, a.dv.id())
+	return set.Add(a.Path, a.DV.ID())
 }
 
-func has(set *keyset.Exact, a *action) bool {
-	if a.dv == nil {
-		return set.Has(a.path)
+func has(set *keyset.Exact, a *logline.Action) bool {
+	if a.DV == nil {
+		return set.Has(a.Path)
 	}
-	return set.Has(a.path, a.dv.id())
+	return set.Has(a.Path, a.DV.ID())
 }
 
 // replay finds the files of a version: its commits newest first, then the
@@ -69,10 +70,10 @@ func (t *Table) replay(ctx context.Context, version int64, base *checkpoint, r c
 	if err != nil || base == nil {
 		return err
 	}
-	return t.checkpointFiles(ctx, *base, r.parts, func() func(*action) error {
+	return t.checkpointFiles(ctx, *base, r.parts, func() func(*logline.Action) error {
 		out := start()
-		return func(a *action) error {
-			if a.op == opAdd && (keys.Len() == 0 || !has(keys, a)) {
+		return func(a *logline.Action) error {
+			if a.Op == logline.Add && (keys.Len() == 0 || !has(keys, a)) {
 				return out.live(a, nil)
 			}
 			return out.gone(a, nil)
@@ -80,13 +81,13 @@ func (t *Table) replay(ctx context.Context, version int64, base *checkpoint, r c
 	})
 }
 
-func (t *Table) reconcile(keys *keyset.Exact, removed **keyset.Exact, a *action, c *logFile, out sink) error {
-	switch a.op {
-	case opAdd:
+func (t *Table) reconcile(keys *keyset.Exact, removed **keyset.Exact, a *logline.Action, c *logFile, out sink) error {
+	switch a.Op {
+	case logline.Add:
 		if seen(keys, a) || *removed != nil && has(*removed, a) {
 			return out.live(a, c)
 		}
-	case opRemove:
+	case logline.Remove:
 		if seen(keys, a) {
 			if *removed == nil {
 				*removed = keyset.NewExact()
