@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -26,7 +25,7 @@ func (w *walk) fanOut(ctx context.Context) error {
 		// A local disk: its directories are cached or seek-bound; more workers than a few for each core only queue.
 		w.gate = &gate{limit: 4 * runtime.GOMAXPROCS(0), fixed: true}
 	}
-	d := &dirs{pending: []string{""}, flat: t.Flat && !t.Directories}
+	d := &dirs{pending: []string{""}}
 	w.mu.Lock()
 	w.dispatchDirs(ctx, d)
 	w.mu.Unlock()
@@ -39,25 +38,19 @@ func (w *walk) fanOut(ctx context.Context) error {
 
 // dirs is the directories still to be listed: a queue while they are few, so
 // that the walk spreads, and a stack when they are many.
-type dirs struct {
-	pending []string
-	flat    bool // once they are many, list all that lies below one flat
-	many    bool // they were many
-}
+type dirs struct{ pending []string }
 
-// next returns a directory, and whether all below it is to be listed at once.
-func (d *dirs) next() (dir string, all, ok bool) {
+func (d *dirs) next() (dir string, ok bool) {
 	n := len(d.pending)
 	switch {
 	case n == 0:
-		return "", false, false
+		return "", false
 	case n < manyPending:
 		dir, d.pending = d.pending[0], d.pending[1:]
 	default:
-		d.many = true
 		dir, d.pending = d.pending[n-1], d.pending[:n-1]
 	}
-	return dir, d.flat && d.many, true
+	return dir, true
 }
 
 // dispatchDirs starts workers for pending directories as far as the gate
@@ -76,18 +69,12 @@ func (w *walk) walkDirs(ctx context.Context, d *dirs) {
 	defer w.mu.Unlock()
 	defer func() { w.busy-- }()
 	for ctx.Err() == nil && w.busy <= w.gate.limit {
-		dir, all, ok := d.next()
+		dir, ok := d.next()
 		if !ok {
 			return
 		}
 		w.mu.Unlock()
-		var subs []string
-		var err error
-		if all {
-			err = w.below(ctx, dir)
-		} else {
-			subs, err = w.directory(ctx, dir)
-		}
+		subs, err := w.directory(ctx, dir)
 		w.mu.Lock()
 		if err != nil {
 			w.stop(rangeError(fmt.Sprintf("directory %q", dir), err))
@@ -141,36 +128,6 @@ func (w *walk) directory(ctx context.Context, dir string) ([]string, error) {
 	w.st.Keys += int64(len(kept))
 	w.o.Observer.Emit(lake.Event{Stage: "list", Done: w.st.Keys, Expected: w.o.Expected})
 	return subs, nil
-}
-
-// below lists all that lies below a directory flat, page after page.
-func (w *walk) below(ctx context.Context, dir string) error {
-	s := &span{}
-	for req := (store.PageRequest{Prefix: dir + "/"}); ; {
-		page, err := w.retried(ctx, req)
-		var entries []store.Info
-		closed := false
-		if err == nil {
-			entries, closed, err = s.take(page, true)
-		}
-		if err != nil {
-			return err
-		}
-		entries = slices.DeleteFunc(entries, func(e store.Info) bool { return !w.within(e.Listed()) })
-		if len(entries) > 0 {
-			if err := w.emit(entries); err != nil {
-				return err
-			}
-		}
-		w.mu.Lock()
-		w.st.Keys += int64(len(entries))
-		w.o.Observer.Emit(lake.Event{Stage: "list", Done: w.st.Keys, Expected: w.o.Expected})
-		w.mu.Unlock()
-		if closed {
-			return nil
-		}
-		req.Token = page.Next
-	}
 }
 
 // readDir reads all pages of a directory.

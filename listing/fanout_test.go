@@ -147,7 +147,7 @@ func TestPendingDirectoriesStayFew(t *testing.T) {
 	d := &dirs{pending: []string{""}}
 	most, leaves := 0, 0
 	for {
-		dir, _, ok := d.next()
+		dir, ok := d.next()
 		if !ok {
 			break
 		}
@@ -162,25 +162,5 @@ func TestPendingDirectoriesStayFew(t *testing.T) {
 	}
 	if leaves != fan*fan*fan || most > 2*manyPending+depth*fan {
 		t.Errorf("%d leaves, up to %d pending", leaves, most)
-	}
-}
-
-// TestManyDirectoriesOfAFlatStoreAreListedTogether: a store that lists flat,
-// but can't start in the middle, takes far fewer requests than directories.
-func TestManyDirectoriesOfAFlatStoreAreListedTogether(t *testing.T) {
-	traits := mem.Default()
-	traits.StartAfter = false
-	var want []string
-	for i := range 20_000 {
-		want = append(want, fmt.Sprintf("a=%03d/b=%d/c=%d/f", i/50, i/10%5, i%10))
-	}
-	f := &troubled{Reader: filled(mem.Options{Traits: traits}, want)}
-	got, _, err := listed(t, f, Options{})
-	got = slices.DeleteFunc(got, func(n string) bool { return strings.HasSuffix(n, "/") })
-	if err != nil || !slices.Equal(got, want) {
-		t.Fatalf("%d names, want %d: %v", len(got), len(want), err)
-	}
-	if calls := f.calls.Load(); calls > 1500 {
-		t.Errorf("%d requests for 22,400 directories", calls)
 	}
 }

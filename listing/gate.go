@@ -3,7 +3,7 @@ package listing
 import "time"
 
 // A gate decides how many workers may run: fixed, or adapted to the store. The
-// number doubles, later grows by a quarter, while answers come as quickly as
+// number doubles, later grows by an eighth, while answers come as quickly as
 // with few workers: as long as they do, throughput grows with it. It halves when the store throttles, comes
 // back quickly to a little under the number that was too many, and then
 // creeps up.
@@ -60,7 +60,7 @@ func (g *gate) answered(took time.Duration, busy int) {
 	case g.limit < near:
 		step := g.limit
 		if g.limit >= manyWorkers {
-			step /= 4
+			step /= 8
 		}
 		g.limit = min(near, g.limit+step)
 	default:

@@ -2,7 +2,6 @@ package listing
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"sort"
@@ -204,32 +203,4 @@ func simulate(t *testing.T, layout string, n, pageSize, workers int, rate float6
 		}
 	})
 	return res
-}
-
-func TestSimBig(t *testing.T) {
-	if *simBig == "" {
-		t.Skip("prints one layout with -simbig")
-	}
-	for _, seeds := range []int{0, 1} {
-		b := simulate(t, *simBig, 10_000_000, 1000, 0, 3500, seeds)
-		fmt.Printf("%-7s seeds=%d 10000p/3500ps: time x%.2f req x%.3f wasted %4d splits %4d throttled %.2f%% workers %d\n", *simBig, seeds,
-			b.rounds/b.ideal, b.requests/b.pages, b.st.Wasted, b.st.Splits, 100*b.throttled, b.st.Workers)
-	}
-}
-
-var simBig = flag.String("simbig", "", "a layout to simulate with 10 million keys")
-var simTable = flag.Bool("sim", false, "print the table of simulated listings")
-
-func TestSimTable(t *testing.T) {
-	if !*simTable {
-		t.Skip("prints a table with -sim")
-	}
-	for _, seeds := range []int{0, 1} {
-		for _, layout := range []string{"hive", "random", "skew", "wide", "flat", "hashed", "uuid", "deep"} {
-			a := simulate(t, layout, 200_000, 100, 64, 0, seeds)
-			b := simulate(t, layout, 1_000_000, 100, 0, 3500, seeds)
-			fmt.Printf("%-7s seeds=%d  2000p/64w: rounds %5.0f (ideal %3.0f) req x%.3f wasted %3d skel %2d | 10000p/3500ps: time x%.2f req x%.3f wasted %4d splits %4d throttled %.2f%% workers %d\n", layout, seeds,
-				a.rounds, a.ideal, a.requests/a.pages, a.st.Wasted, a.st.Skeleton, b.rounds/b.ideal, b.requests/b.pages, b.st.Wasted, b.st.Splits, 100*b.throttled, b.st.Workers)
-		}
-	}
 }

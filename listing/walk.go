@@ -27,8 +27,7 @@ type Options struct {
 	// Enter is asked about each directory that was listed, before anything of
 	// it is emitted; nil enters all. It gets every entry of the directory, so
 	// that no entries mean an empty directory. It's called by many goroutines,
-	// and not where listings are flat: not at all unless Fans, and on stores
-	// without directories of their own not for all.
+	// and not at all where the store lists flat (see Fans).
 	Enter func(ctx context.Context, dir string, entries []store.Info) (Decision, error)
 	// Reach says of a directory, by its name, whether anything below it is
 	// wanted; nil wants everything. It prunes: what lies in a directory of reach

@@ -106,7 +106,7 @@ func TestFanOutEqualsTheSortedSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := names(t)
 		traits := mem.Default()
-		traits.StartAfter, traits.Flat, traits.Directories = false, rapid.Bool().Draw(t, "flat"), true
+		traits.StartAfter, traits.Flat = false, rapid.Bool().Draw(t, "flat")
 		traits.PageSize = rapid.SampledFrom([]int{1, 2, 7, 1000}).Draw(t, "page")
 		s := filled(mem.Options{Traits: traits}, want)
 		var mu sync.Mutex
