@@ -30,6 +30,7 @@ def spark():
             "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
             "spark.sql.shuffle.partitions": "1", "spark.default.parallelism": "1",
+            "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",  # else VACUUM lists in 10,000 tasks
             "spark.databricks.delta.snapshotPartitions": "1", "spark.sql.session.timeZone": "UTC",
             "spark.databricks.delta.retentionDurationCheck.enabled": "false",
             "spark.sql.warehouse.dir": WORK + "/warehouse", "spark.sql.adaptive.enabled": "false",
