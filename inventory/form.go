@@ -82,8 +82,25 @@ func (s *Source) sniff(ctx context.Context, p *part) error {
 	if err != nil {
 		return err
 	}
-	s.info.Columns = cols.used(first)
+	s.settle(cols, first)
 	return nil
+}
+
+// settle takes over the columns of the first file. Where nobody says in which
+// store the buckets are, the columns' names do: GCS calls a key a name, Azure a
+// bucket a container.
+func (s *Source) settle(cols columns, names []string) {
+	s.form.latest = cols.has(roleLatest)
+	s.info.Columns = cols.used(names)
+	if s.info.Kind != "" || s.o.Columns["scheme"] != "" || !cols.has(roleBucket) {
+		return
+	}
+	switch {
+	case strings.EqualFold(names[cols[roleBucket]], "container"):
+		s.form.scheme = "az"
+	case strings.EqualFold(names[cols[rolePath]], "name"):
+		s.form.scheme = "gs"
+	}
 }
 
 const orcHint = "No ORC reader is built in: set the inventory's format to Parquet (best) or CSV."
@@ -138,8 +155,7 @@ func (s *Source) probeParquet(ctx context.Context, p *part) error {
 	if err != nil {
 		return err
 	}
-	s.form.latest = cols.has(roleLatest)
-	s.info.Columns = cols.used(f.names)
+	s.settle(cols, f.names)
 	return nil
 }
 
@@ -157,6 +173,6 @@ func (s *Source) probeJSONL(p *part, head []byte) error {
 	if err != nil {
 		return err
 	}
-	s.info.Columns = cols.used(names)
+	s.settle(cols, names)
 	return nil
 }

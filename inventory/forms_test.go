@@ -222,6 +222,12 @@ var testForms = []testForm{
 		})...)), written)
 		return "mem://shelf/l.csv.zst"
 	}},
+	{name: "CSV of Storage Insights without its manifest", scheme: "gs", put: func(s *shelf, os []object) string {
+		s.Put("l.csv", asCSV(',', append([][]string{{"project", "bucket", "name", "size", "updated"}}, records(os, func(o object) []string {
+			return []string{"1", "b", o.key, fmt.Sprint(o.size), o.iso()}
+		})...)...), written)
+		return "mem://shelf/l.csv"
+	}},
 	{name: "a folder of CSV", put: func(s *shelf, os []object) string {
 		one, two := halves(os)
 		for i, part := range [][]object{one, two} {

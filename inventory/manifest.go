@@ -196,7 +196,7 @@ func (s *Source) probeManifest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.info.Columns = cols.used(names)
+	s.settle(cols, names)
 	return nil
 }
 

@@ -66,6 +66,7 @@ func (f *parquetFile) read(ctx context.Context, workers int, explicit map[string
 	if err != nil {
 		return err
 	}
+	s.latest = cols.has(roleLatest)
 	readers := make(map[int]func(*raw, parquet.Value))
 	for r, i := range cols {
 		read, err := f.reader(r, i, clock)

@@ -3,12 +3,10 @@ package inventory
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 )
 
 // csvForm is how a CSV text is laid out.
@@ -138,78 +136,6 @@ func readLines(in *bufio.Reader, b *batch) error {
 	}
 }
 
-// ahead reads in on a goroutine of its own, so that unpacking and splitting one
-// file keep two cores busy. Cancel it before the stream under in is closed.
-type ahead struct {
-	ctx    context.Context
-	blocks chan block
-	free   chan []byte
-	cur    block
-	rest   []byte
-	done   chan struct{}
-}
-
-type block struct {
-	buf []byte
-	err error
-}
-
-const blockSize = 128 << 10
-
-func readAhead(ctx context.Context, in io.Reader) *ahead {
-	a := &ahead{ctx: ctx, blocks: make(chan block, 4), free: make(chan []byte, 6), done: make(chan struct{})}
-	for range cap(a.free) {
-		a.free <- make([]byte, blockSize)
-	}
-	go a.run(in)
-	return a
-}
-
-func (a *ahead) run(in io.Reader) {
-	defer close(a.done)
-	for {
-		var buf []byte
-		select {
-		case buf = <-a.free:
-		case <-a.ctx.Done():
-			return
-		}
-		n, err := io.ReadFull(in, buf[:blockSize])
-		if err == io.ErrUnexpectedEOF && n > 0 {
-			err = nil // the next read tells the true end
-		}
-		select {
-		case a.blocks <- block{buf[:n], err}:
-		case <-a.ctx.Done():
-			return
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-// Read returns what was read ahead.
-func (a *ahead) Read(p []byte) (int, error) {
-	for len(a.rest) == 0 {
-		if a.cur.err != nil {
-			return 0, a.cur.err
-		}
-		if a.cur.buf != nil {
-			a.free <- a.cur.buf[:blockSize]
-		}
-		select {
-		case a.cur = <-a.blocks:
-			a.rest = a.cur.buf
-		case <-a.ctx.Done():
-			return 0, a.ctx.Err()
-		}
-	}
-	n := copy(p, a.rest)
-	a.rest = a.rest[n:]
-	return n, nil
-}
-
 // header returns the fields of the first record of a text that begins with head.
 func header(head []byte, comma byte) []string {
 	s := newSplitter(bytes.NewReader(head), comma)
@@ -217,5 +143,5 @@ func header(head []byte, comma byte) []string {
 	if err != nil {
 		return nil
 	}
-	return strings.Split(strings.Join(texts(fields), "\x00"), "\x00")
+	return texts(fields)
 }
