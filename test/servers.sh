@@ -58,8 +58,8 @@ start_versitygw() {
 	local port
 	[ -x "$cache/versitygw" ] || GOBIN=$cache go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
 	port=$(free_port)
-	mkdir "$work/versitygw"
-	ROOT_ACCESS_KEY=test ROOT_SECRET_KEY=testtest start versitygw "$port" "$cache/versitygw" --port "127.0.0.1:$port" posix "$work/versitygw"
+	mkdir "$work/versitygw" "$work/versions"
+	ROOT_ACCESS_KEY=test ROOT_SECRET_KEY=testtest start versitygw "$port" "$cache/versitygw" --port "127.0.0.1:$port" posix --versioning-dir "$work/versions" "$work/versitygw"
 	add LAKESWEEP_TEST_S3 "http://127.0.0.1:$port#posix"
 }
 

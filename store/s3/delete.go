@@ -97,25 +97,37 @@ func (s *Store) bulkDelete(ctx context.Context, bulk map[store.Target]int, outco
 	if err != nil {
 		return bulkError(err)
 	}
-	set := func(key, version *string, err error) {
+	set := func(key, version *string, err error) bool {
 		name := aws.ToString(key)
 		if len(name) < len(s.prefix) {
-			return
+			return false
 		}
 		t := store.Target{Name: name[len(s.prefix):], Version: aws.ToString(version)}
 		if _, ok := bulk[t]; !ok {
 			t.Version = "" // some servers name the version that they made or found
 		}
-		if i, ok := bulk[t]; ok {
+		i, ok := bulk[t]
+		if ok {
 			outcomes[i].Err = err
 			delete(bulk, t)
 		}
-	}
-	for _, e := range out.Errors {
-		set(e.Key, e.VersionId, s.fail("delete", aws.ToString(e.Key), keyError(e)))
+		return ok
 	}
 	for _, d := range out.Deleted {
 		set(d.Key, d.VersionId, nil)
+	}
+	for _, e := range out.Errors {
+		err := s.fail("delete", aws.ToString(e.Key), keyError(e))
+		if set(e.Key, e.VersionId, err) || aws.ToString(e.VersionId) != "" {
+			continue
+		}
+		// Some servers don't say which version they refused: each that they didn't delete.
+		for t, i := range bulk {
+			if s.prefix+t.Name == aws.ToString(e.Key) {
+				outcomes[i].Err = err
+				delete(bulk, t)
+			}
+		}
 	}
 	for t, i := range bulk {
 		outcomes[i].Err = s.fail("delete", t.Name, fmt.Errorf("no answer for the key: %w", store.ErrTruncated))

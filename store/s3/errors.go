@@ -49,7 +49,7 @@ func byCode(code string, status int, err error) error {
 	case "NoSuchBucket":
 		return &lake.Error{Kind: lake.NotTable, Err: err, Hint: "Check the name of the bucket and the endpoint."}
 	case "AccessDenied", "AllAccessDisabled", "AccountProblem", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidObjectState":
-		return fmt.Errorf("%w: %w", fs.ErrPermission, err)
+		return denied(err)
 	case "SlowDown", "TooManyRequests", "Throttling", "ThrottlingException", "RequestLimitExceeded", "BandwidthLimitExceeded", "ServiceUnavailable", "Busy":
 		return fmt.Errorf("%w: %w", store.ErrThrottled, err)
 	case "PreconditionFailed":
@@ -61,11 +61,14 @@ func byCode(code string, status int, err error) error {
 	case "PermanentRedirect", "AuthorizationHeaderMalformed", "TemporaryRedirect", "IllegalLocationConstraintException":
 		return &lake.Error{Kind: lake.Invalid, Err: err, Hint: "The bucket is in another region: set AWS_REGION to it."}
 	}
+	if locked(err) {
+		return denied(err)
+	}
 	switch status {
 	case http.StatusNotFound:
 		return fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("%w: %w", fs.ErrPermission, err)
+		return denied(err)
 	case http.StatusMovedPermanently, http.StatusTemporaryRedirect:
 		return &lake.Error{Kind: lake.Invalid, Err: err, Hint: "The bucket is in another region: set AWS_REGION to it."}
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
@@ -78,6 +81,27 @@ func byCode(code string, status int, err error) error {
 		return &lake.Error{Kind: lake.Transient, Err: err}
 	}
 	return err
+}
+
+// denied tells a missing permission from Object Lock, which answers as one.
+func denied(err error) error {
+	if !locked(err) {
+		return fmt.Errorf("%w: %w", fs.ErrPermission, err)
+	}
+	return &lake.Error{Kind: lake.Denied, Err: fmt.Errorf("%w: %w", fs.ErrPermission, err),
+		Hint: "Object Lock or a legal hold keeps this version; it can be deleted when the retention has passed or the hold is released. lakesweep doesn't bypass it."}
+}
+
+// locked reports whether Object Lock or a legal hold refused, which only the
+// message tells. S3 says "Access Denied because object protected by object
+// lock."; other servers have other codes and words.
+func locked(err error) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		return false
+	}
+	text := strings.ToLower(api.ErrorMessage())
+	return strings.Contains(text, "object lock") || strings.Contains(text, "legal hold") || strings.Contains(text, "worm protected")
 }
 
 // byTransport classifies what went wrong before there was an answer, or within it.

@@ -244,6 +244,28 @@ func TestBulkDeleteTellsEachKey(t *testing.T) {
 	}
 }
 
+func TestObjectLockIsReportedAndNotRepeated(t *testing.T) {
+	server := s3test.New(t)
+	fill(server, 3)
+	server.KeyError = func(key string) string {
+		if key == "t/f0001" {
+			return "AccessDenied: Access Denied because object protected by object lock."
+		}
+		return ""
+	}
+	s := store.Retry(open(t, options(server.URL), "s3://b/t"), store.RetryOptions{})
+	outcomes, err := s.Delete(t.Context(), []store.Target{{Name: "f0000"}, {Name: "f0001"}, {Name: "f0002"}})
+	if err != nil || outcomes[0].Err != nil || outcomes[2].Err != nil {
+		t.Fatal(outcomes, err)
+	}
+	if err := outcomes[1].Err; !errors.Is(err, fs.ErrPermission) || lake.KindOf(err) != lake.Denied || !strings.Contains(lake.HintOf(err), "Object Lock") {
+		t.Errorf("%v, hint %q", err, lake.HintOf(err))
+	}
+	if n := server.Requests.Load(); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
 func TestBulkDeleteWithoutAnAnswerIsNoDelete(t *testing.T) {
 	server := s3test.New(t)
 	fill(server, 3)

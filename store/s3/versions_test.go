@@ -1,7 +1,9 @@
 package s3_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -9,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 )
 
@@ -63,10 +67,8 @@ func TestVersionsOnAServer(t *testing.T) {
 		t.Skip("LAKESWEEP_TEST_S3 names no server")
 	}
 	for _, endpoint := range endpoints {
-		if strings.HasSuffix(endpoint, "#posix") {
-			continue // keeps no versions without a folder for them
-		}
 		t.Run(endpoint, func(t *testing.T) {
+			endpoint, _ := strings.CutSuffix(endpoint, "#posix")
 			opt := options(endpoint)
 			admin := awss3.New(awss3.Options{Region: "us-east-1", BaseEndpoint: &endpoint, UsePathStyle: true, Credentials: opt.Credentials})
 			bucket := fmt.Sprintf("versions-%d", os.Getpid())
@@ -110,6 +112,53 @@ func TestVersionsOnAServer(t *testing.T) {
 			remove(targets...)
 			if all := versions(t, s, store.PageRequest{}); len(all) != 1 || all[0].Name != "p=1/other" {
 				t.Errorf("left: %+v", all)
+			}
+		})
+	}
+}
+
+func TestObjectLockOnAServer(t *testing.T) {
+	endpoints := strings.Fields(os.Getenv("LAKESWEEP_TEST_S3"))
+	if len(endpoints) == 0 {
+		t.Skip("LAKESWEEP_TEST_S3 names no server")
+	}
+	for _, endpoint := range endpoints {
+		t.Run(endpoint, func(t *testing.T) {
+			endpoint, _ := strings.CutSuffix(endpoint, "#posix")
+			opt := options(endpoint)
+			admin := awss3.New(awss3.Options{Region: "us-east-1", BaseEndpoint: &endpoint, UsePathStyle: true, Credentials: opt.Credentials})
+			bucket := fmt.Sprintf("lock-%d", os.Getpid())
+			if _, err := admin.CreateBucket(t.Context(), &awss3.CreateBucketInput{Bucket: &bucket, ObjectLockEnabledForBucket: aws.Bool(true)}); err != nil {
+				t.Fatal(err)
+			}
+			s := open(t, opt, "s3://"+bucket+"/t")
+			for _, name := range []string{"held", "free"} {
+				if err := s.PutIfAbsent(t.Context(), name, []byte(name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := admin.PutObjectLegalHold(t.Context(), &awss3.PutObjectLegalHoldInput{Bucket: &bucket, Key: aws.String("t/held"),
+				LegalHold: &types.ObjectLockLegalHold{Status: types.ObjectLockLegalHoldStatusOn}}); err != nil {
+				t.Fatal(err)
+			}
+			var targets []store.Target
+			for _, v := range versions(t, s, store.PageRequest{Versions: true}) {
+				targets = append(targets, store.Target{Name: v.Name, Version: v.Version})
+			}
+			if len(targets) != 2 {
+				t.Fatalf("%+v", targets)
+			}
+			outcomes, err := s.Delete(t.Context(), targets)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range outcomes {
+				switch {
+				case o.Target.Name == "free" && o.Err != nil:
+					t.Error(o.Err)
+				case o.Target.Name == "held" && (!errors.Is(o.Err, fs.ErrPermission) || store.Retryable(o.Err) || !strings.Contains(lake.HintOf(o.Err), "Object Lock")):
+					t.Errorf("%v, hint %q", o.Err, lake.HintOf(o.Err))
+				}
 			}
 		})
 	}

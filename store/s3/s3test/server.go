@@ -38,7 +38,7 @@ type Server struct {
 	IgnoreConditions bool // as some emulators: If-Match and ETag don't matter
 	NoVersioningCall bool // GetBucketVersioning is denied
 	Now              func() time.Time
-	KeyError         func(key string) (code string) // errors of single keys inside bulk deletes
+	KeyError         func(key string) (code string) // errors of single keys inside bulk deletes; "CODE: MESSAGE" gives both
 
 	buckets func(string) *mem.Store
 }

@@ -1,6 +1,7 @@
 package s3test
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -126,8 +127,8 @@ func (s *Server) bulkDelete(w http.ResponseWriter, r *http.Request, b *mem.Store
 				code = "InternalError"
 			}
 		}
-		if code != "" {
-			fmt.Fprintf(&x, "<Error><Key>%s</Key><Code>%s</Code><Message>on demand</Message></Error>", escape(o.Key), code)
+		if code, message, _ := strings.Cut(code, ": "); code != "" {
+			fmt.Fprintf(&x, "<Error><Key>%s</Key><Code>%s</Code><Message>%s</Message></Error>", escape(o.Key), code, escape(cmp.Or(message, "on demand")))
 		} else if !in.Quiet {
 			fmt.Fprintf(&x, "<Deleted><Key>%s</Key></Deleted>", escape(o.Key))
 		}
