@@ -58,9 +58,6 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 	if job.Cleared, err = guard.Clear(p, guard.Identity{Root: at.root, Format: "hudi", TableID: run.table.ID()}); err != nil {
 		return job, o, err
 	}
-	if req.Quarantine != "" {
-		return job, o, invalid(h.Given, "--quarantine doesn't work on Hudi tables yet", "Leave it out.")
-	}
 	all, err := e.Stores.OpenStore(ctx, at.root)
 	if err != nil {
 		return job, o, err
@@ -84,7 +81,14 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 		Checksums: all.Traits().Name == "local", Reserved: func(k lake.Key) bool { return k == hudi.Dir || k.Below(hudi.Dir) },
 		Now: e.Now, Observe: e.Observe,
 	}
-	job.Journal, err = e.journal(ctx, req.Journal, filelist.JournalHead{PlanID: h.PlanID, Table: h.Table, Format: h.Format, Tool: e.Tool, Created: e.Now().UTC()})
+	quarantine := ""
+	if req.Quarantine != "" {
+		if o.Quarantine, err = e.quarantine(ctx, req.Quarantine, h.PlanID, at.root); err != nil {
+			return job, o, err
+		}
+		quarantine = o.Quarantine.Root.String()
+	}
+	job.Journal, err = e.journal(ctx, req.Journal, filelist.JournalHead{PlanID: h.PlanID, Table: h.Table, Format: h.Format, Tool: e.Tool, Created: e.Now().UTC(), Quarantine: quarantine})
 	return job, o, err
 }
 

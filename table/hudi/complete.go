@@ -73,7 +73,7 @@ func (r *Run) complete(ctx context.Context, lease lock.Lease) error {
 		lists[partition] = slices.Sorted(maps.Keys(set))
 	}
 	w := mdt.Writing{Writer: r.o.Writer, Completion: r.nextTime, Verify: lease.Verify, Now: r.t.o.Now()}
-	if m != nil {
+	if m != nil && len(lists) > 0 {
 		if last := m.Timeline.LastTime(); len(last) == len(r.instant) {
 			r.given = max(r.given, last)
 		}

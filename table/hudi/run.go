@@ -75,7 +75,7 @@ func (r *Run) nothing(ctx context.Context) (bool, error) {
 	for _, err := range r.o.Rows() {
 		return false, err
 	}
-	return r.o.State[stateResumes] == "", nil
+	return r.o.State[stateResumes] == "" && r.o.State[stateEmpty] != "true", nil
 }
 
 // Protected is always false: what comes to need a planned file makes the whole

@@ -1,12 +1,14 @@
 package hudi
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/store/mem"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
 // A clean with too many files is split: each part leaves the claim and the
@@ -55,4 +57,65 @@ func TestLargeCleansAreSplit(t *testing.T) {
 		t.Errorf("%q", gone)
 	}
 	checkCleaned(t, s, p, want)
+}
+
+// B123: a clean without files is recorded once an interval, and only if asked for.
+func TestEmptyClean(t *testing.T) {
+	for hours, want := range map[int][]bool{-1: {false, false, false}, 24: {true, false, true}} {
+		s := newScenario(t, 9, false)
+		s.upsert(1, "f")
+		s.upsert(2, "g")
+		s.upsert(3, "h")
+		c := commits(1)
+		c.EmptyCleanHours = hours
+		for i, clock := range []int{4, 10, 40} {
+			before := cleans(t, s)
+			e, err := prepare(t, s.store, s.store, c, modelStart.Add(time.Duration(clock)*time.Hour), lock.None{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := e.carryOut(t.Context(), s.store); err != nil || len(e.rows) > 0 {
+				t.Fatal(e.rows, err)
+			}
+			if got := cleans(t, s) > before; got != want[i] {
+				t.Errorf("interval %d, run %d: recorded %v", hours, i, got)
+			}
+			s.upsert(clock+1, fmt.Sprintf("n%d", i)) // else nothing triggers the next
+		}
+		last, err := openAt(t, s.store, s.now).lastClean(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hours > 0 && (last.meta.Earliest == "" || last.meta.TotalDeleted != 0 || len(last.meta.Partitions) != 0) {
+			t.Errorf("%+v", last.meta)
+		}
+	}
+}
+
+func cleans(t *testing.T, s *scenario) int {
+	return len(openAt(t, s.store, s.now).timeline.Filter(func(i timeline.Instant) bool { return i.Action == timeline.Clean }))
+}
+
+// B153: of many partitions only those touched since the last clean are listed.
+func TestIncrementalPlanListsFewPartitions(t *testing.T) {
+	s := newScenario(t, 9, false)
+	for p := range 3000 {
+		s.put(fmt.Sprintf("p=x%d/.hoodie_partition_metadata", p), []byte("x"), s.now)
+	}
+	s.upsert(1, "f")
+	s.upsert(2, "f")
+	meta, err := timeline.CleanMetadata{StartTime: s.hour(3), Earliest: s.writes[1].time, LastCompleted: s.writes[1].time}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.complete(s.hour(3), timeline.Clean, nil, meta)
+	s.upsert(4, "f")
+	s.upsert(5, "f")
+	p, err := openAt(t, s.store, s.now).Plan(t.Context(), commits(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files, _ := dead(t, p); len(files) != 2 || !p.Incremental || p.Summary.ListRequests != 1 {
+		t.Errorf("%q, incremental %v, %d requests", files, p.Incremental, p.Summary.ListRequests)
+	}
 }

@@ -3,6 +3,7 @@ package hudi
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -21,6 +22,7 @@ const (
 	stateTimeline = "hudi.timeline"
 	stateNothing  = "hudi.nothing"
 	stateResumes  = "hudi.resumes"
+	stateEmpty    = "hudi.empty_clean"    // whether a clean without files is recorded
 	stateListing  = "hudi.metadata_table" // whether there is one
 )
 
@@ -32,6 +34,7 @@ func (p *Plan) State() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	s[stateEmpty] = strconv.FormatBool(p.emptyClean(claim))
 	if claim != nil {
 		if err := put(s, stateEarliest, timeline.ActionInstant{Timestamp: claim.Time, Action: string(claim.Action), State: claim.State.String()}); err != nil {
 			return nil, err
@@ -43,6 +46,27 @@ func (p *Plan) State() (map[string]string, error) {
 		}
 	}
 	return s, nil
+}
+
+// emptyClean reports whether a clean is worth recording though nothing dies:
+// it moves the earliest commit to retain, so that the next one looks at fewer
+// commits.
+//
+// Source: spec/hudi-clean.md section 5.6.
+func (p *Plan) emptyClean(claim *timeline.Instant) bool {
+	c := p.Config
+	if claim == nil || c.EmptyCleanHours < 1 || !c.Incremental || p.Resumes != "" {
+		return false
+	}
+	if p.last == nil {
+		return true
+	}
+	zone, err := timeline.Zone(p.t.properties, p.t.o.Zone)
+	if err != nil {
+		return false
+	}
+	at, err := timeline.ParseTime(p.last.instant.Time, zone)
+	return err == nil && claim.Time >= p.last.meta.Earliest && p.t.o.Now().Sub(at) >= time.Duration(c.EmptyCleanHours)*time.Hour
 }
 
 func put(s map[string]string, key string, v any) error {
