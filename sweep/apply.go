@@ -143,6 +143,9 @@ func (e *Engine) quarantine(ctx context.Context, prefix, planID string, table la
 	if err != nil {
 		return nil, err
 	}
+	if err := e.outsideTables(ctx, "--quarantine", prefix+"/x"); err != nil {
+		return nil, err
+	}
 	root, err := reap.QuarantineRoot(place, planID, table)
 	if err != nil {
 		return nil, err
@@ -164,6 +167,9 @@ func (e *Engine) journal(ctx context.Context, place string, head filelist.Journa
 			return nil, &lake.Error{Op: "open journal", Table: head.Table, Kind: lake.Invalid, Err: err, Hint: "Name a place that can be written to with --journal."}
 		}
 		place = filepath.Join(e.StateDir, head.PlanID+".journal")
+	}
+	if err := e.outsideTables(ctx, "--journal", place); err != nil {
+		return nil, err
 	}
 	log, err := e.journalLog(ctx, place)
 	if err != nil {

@@ -35,7 +35,7 @@ func (e *Engine) Doctor(ctx context.Context, req PlanRequest) (Diagnosis, error)
 	if !d.check("format", err, "It is a "+d.Format+" table.") {
 		return d, nil
 	}
-	enclosed, err := e.enclosing(ctx, p.root)
+	enclosed, err := e.enclosing(ctx, p.root, p.aliases...)
 	if err == nil && enclosed != "" {
 		err = fmt.Errorf("the root lies inside the table at %s", enclosed)
 	}

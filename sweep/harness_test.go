@@ -39,6 +39,8 @@ type clocked struct {
 	now func() time.Time
 }
 
+func (c *clocked) Unwrap() store.Store { return c.Store }
+
 func (c *clocked) Status(ctx context.Context) (store.Status, error) {
 	st, err := c.Store.Status(ctx)
 	st.Now = c.now()

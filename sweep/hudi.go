@@ -140,7 +140,7 @@ func (e *Engine) planHudi(ctx context.Context, p *place, req PlanRequest, out st
 	if err != nil {
 		return nil, err
 	}
-	enclosed, err := e.enclosing(ctx, run.root)
+	enclosed, err := e.enclosing(ctx, run.root, run.aliases...)
 	if err != nil {
 		return nil, err
 	}

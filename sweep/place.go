@@ -71,10 +71,19 @@ func (e *Engine) open(ctx context.Context, table string) (*place, error) {
 	return p, nil
 }
 
-// enclosing returns the nearest folder above root that is a table of its own,
-// "" if there is none. Folders that may not be read are taken for none: only
+// enclosing returns the nearest folder above root, by any of its names, that is
+// a table of its own, "" if there is none. Folders that may not be read are taken for none: only
 // their owner could have put a table there, and the log we open is the nearer.
-func (e *Engine) enclosing(ctx context.Context, root lake.Root) (string, error) {
+func (e *Engine) enclosing(ctx context.Context, root lake.Root, aliases ...lake.Root) (string, error) {
+	for _, at := range append([]lake.Root{root}, aliases...) {
+		if found, err := e.tableAbove(ctx, at); found != "" || err != nil {
+			return found, err
+		}
+	}
+	return "", nil
+}
+
+func (e *Engine) tableAbove(ctx context.Context, root lake.Root) (string, error) {
 	for dir, ok := root.Parent(); ok && !(dir.Path == "" && dir.Class() == "file"); dir, ok = dir.Parent() {
 		r, err := e.Stores.OpenReader(ctx, dir)
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {

@@ -46,6 +46,14 @@ func (e *Engine) PlanMany(ctx context.Context, reqs []PlanRequest, outs []string
 			plans = nil
 		}
 	}()
+	for _, out := range outs {
+		if out == "" {
+			continue
+		}
+		if err := e.outsideTables(ctx, "--out", out); err != nil {
+			return nil, err
+		}
+	}
 	if len(reqs) > 0 && reqs[0].Inventory.Given() {
 		var runs []*deltaRun
 		defer func() {
@@ -126,7 +134,7 @@ func (e *Engine) prepareAt(ctx context.Context, p *place, req PlanRequest) (*del
 		return nil, err
 	}
 	run.started = started
-	if run.enclosed, err = e.enclosing(ctx, run.root); err != nil {
+	if run.enclosed, err = e.enclosing(ctx, run.root, run.aliases...); err != nil {
 		return nil, err
 	}
 	keep, err := e.protectedElsewhere(ctx, run.place, req.Protect)

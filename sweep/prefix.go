@@ -58,6 +58,9 @@ func (e *Engine) MakeInventory(ctx context.Context, req ListRequest, out string)
 	if err != nil {
 		return Listed{}, err
 	}
+	if err := e.outsideTables(ctx, "--out", out); err != nil {
+		return Listed{}, err
+	}
 	began := e.Now()
 	l := Listed{Place: place.String(), Out: out}
 	err = writeFile(out, func(w io.Writer) error {
@@ -76,6 +79,9 @@ func (e *Engine) MakeInventory(ctx context.Context, req ListRequest, out string)
 //
 // Errors: those of package inventory; Invalid if out can't be written.
 func (e *Engine) ConvertInventory(ctx context.Context, req InventoryRequest, out string) (Listed, error) {
+	if err := e.outsideTables(ctx, "--out", out); err != nil {
+		return Listed{}, err
+	}
 	began := e.Now()
 	src, err := inventory.Open(ctx, inventory.Options{Source: req.Source, Columns: req.Columns, Taken: req.Taken, SQL: req.SQL, Engine: e.Query, Stores: e.Stores, Now: e.Now, Observer: e.Observe})
 	if err != nil {

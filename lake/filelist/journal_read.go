@@ -46,7 +46,28 @@ func ReadJournal(ctx context.Context, log Log) (*JournalReader, error) {
 		}
 		return &JournalReader{Head: head, log: log}, nil
 	}
+	if err := tornHead(ctx, log); err != nil {
+		return nil, readError(log, err)
+	}
 	return nil, readError(log, fs.ErrNotExist)
+}
+
+// tornHead fails if a log without any whole line holds something else than the
+// beginning of a head: somebody's file, which no journal may go over.
+func tornHead(ctx context.Context, log Log) (err error) {
+	const head = `{"type":"head"`
+	var have []byte
+	log.Read(ctx, func(piece []byte, e error) bool {
+		have, err = append(have, piece...), e
+		return e == nil && len(have) < len(head)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if n := min(len(have), len(head)); err == nil && string(have[:n]) != head[:n] {
+		return errors.New("the file is no journal")
+	}
+	return err
 }
 
 // Records yields all records in order. A torn last line, which a killed run

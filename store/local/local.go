@@ -104,11 +104,17 @@ func (s *Store) Stat(ctx context.Context, name string) (store.Info, error) {
 		return store.Info{}, s.fail("stat", name, err)
 	}
 	st, err := lstat(s.root, s.dir, path)
+	if err != nil && escapes(err) {
+		err = fmt.Errorf("a symlink on the way leads out of %s, and none is followed: %w", s.base, fs.ErrPermission)
+	}
 	if err != nil {
 		return store.Info{}, s.fail("stat", name, missing(err))
 	}
 	return store.Info{Name: name, Kind: kindOf(st.mode), Size: st.size, Modified: st.modified, ETag: st.etag()}, nil
 }
+
+// escapes reports an error of os.Root, which has no name, that a path leads out of it.
+func escapes(err error) bool { return strings.Contains(err.Error(), "path escapes from parent") }
 
 // Open reads a part of a file.
 func (s *Store) Open(ctx context.Context, name string, offset, length int64) (io.ReadCloser, error) {

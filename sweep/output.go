@@ -1,0 +1,56 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/lakesweep/lakesweep/lake"
+)
+
+// outsideTables refuses a place for something that we write (a plan, a
+// journal, an inventory, a quarantine) in a table, whichever: it could go over
+// a file that somebody needs, and would be garbage to the table's next vacuum.
+// what names the flag.
+//
+// Errors: Invalid; those of the store.
+func (e *Engine) outsideTables(ctx context.Context, what, place string) error {
+	root, err := e.resolve(place)
+	if err != nil {
+		return err
+	}
+	places := []lake.Root{root}
+	if root.Class() == "file" {
+		real, err := lake.ParseRoot(filepath.ToSlash(realPath(root.String())))
+		if err != nil {
+			return err
+		}
+		places = append(places, real)
+	}
+	for _, at := range places {
+		inside, err := e.enclosing(ctx, at)
+		if err != nil {
+			return err
+		}
+		if inside == "" {
+			continue
+		}
+		return &lake.Error{Op: "open " + place, Kind: lake.Invalid, Err: fmt.Errorf("%s names a place inside the table %s", what, inside),
+			Hint: "Name a place outside every table: inside it could go over a file that is needed, and would be garbage to the table's next run."}
+	}
+	return nil
+}
+
+// realPath follows the symlinks on the way to a path, as far as there is one.
+func realPath(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if dir := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && dir != path {
+		return filepath.Join(realPath(dir), filepath.Base(path))
+	}
+	if err != nil {
+		return path
+	}
+	return real
+}
