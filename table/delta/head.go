@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -98,6 +99,13 @@ func (t *Table) headBelow(ctx context.Context, h *head, base int64) error {
 	return err
 }
 
+// checkpoints returns those that may still be used, the best first.
+func (t *Table) checkpoints() []checkpoint {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.seg.checkpoints
+}
+
 // dropCheckpoint gives up a checkpoint that can't be read, with a warning.
 func (t *Table) dropCheckpoint(c checkpoint, err error) {
 	t.warn("checkpoint %d can't be read and was not used: %v", c.version, err)
@@ -177,7 +185,8 @@ func (t *Table) headLine(h *head, a logline.Action, version int64) (err error) {
 
 func parseCommitInfo(raw []byte) (commitInfo, error) {
 	var info commitInfo
-	if err := json.Unmarshal(raw, &info); err != nil {
+	// Writers mix their users' own members in, names that stand twice included.
+	if err := json.Unmarshal(raw, &info, jsontext.AllowDuplicateNames(true)); err != nil {
 		return info, fmt.Errorf("commitInfo: %w", err)
 	}
 	return info, nil

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table/delta"
 	"github.com/lakesweep/lakesweep/table/delta/deltatest"
@@ -164,7 +166,7 @@ func TestO3DamagedCommits(t *testing.T) {
 func TestUnknownActionsAndMembersAreIgnored(t *testing.T) {
 	f := eleven(t)
 	f.Commit(day(11), raw(`{"txn":{"appId":"a","version":1}}`), raw(`{"domainMetadata":{"domain":"d","configuration":"{}","removed":false}}`),
-		raw(`{"future":{"path":"x"}}`), raw(`{"Add":{"path":"y"}}`), raw(`{"add":null,"remove":null}`), raw("   "),
+		raw(`{"commitInfo":{"operation":"WRITE","timestamp":1,"timestamp":"twice"}}`), raw(`{"future":{"path":"x"}}`), raw(`{"Add":{"path":"y"}}`), raw(`{"add":null,"remove":null}`), raw("   "),
 		raw(`{"add":{"path":"f11","size":1,"Path":"z","tags":{"a":[1,2.5e-3,true,null,{"b":"\u00e9\n"}]},"stats":"{\"numRecords\":1}"}}`))
 	p := f.protect(t, delta.ProtectRequest{Cutoff: f.now})
 	kept(t, p, keys("f11"), "x", "y", "z")
@@ -296,6 +298,33 @@ func TestStoresThatListNamesOnlyOrByDirectory(t *testing.T) {
 	}
 	if p, err := tab.Protect(t.Context(), delta.ProtectRequest{Cutoff: time.Now()}); err != nil || p.LiveFiles != 11 {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// Several goroutines may find the same checkpoint corrupt.
+func TestTableIsSafeForConcurrentUse(t *testing.T) {
+	f := eleven(t)
+	for v := range int64(9) {
+		for _, n := range f.Checkpoint(v, day(float64(v)+0.5), deltatest.Checkpoint{}) {
+			body := f.read(t, n)
+			f.Put(n, body[:len(body)-int(v%2)*9], day(1))
+		}
+	}
+	tab := f.mustOpen(t)
+	var g errgroup.Group
+	for range 4 {
+		g.Go(func() error {
+			p, err := tab.Protect(t.Context(), delta.ProtectRequest{Cutoff: f.now})
+			if err == nil && p.LiveFiles != 11 {
+				t.Errorf("%d live files", p.LiveFiles)
+			}
+			tab.Info()
+			tab.Warnings()
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -193,7 +193,7 @@ func (g *protector) noteRetention(m Metadata) {
 
 // noteCheckpoints looks at the retention property of every checkpoint that is left.
 func (g *protector) noteCheckpoints(ctx context.Context) error {
-	for _, c := range g.t.seg.checkpoints {
+	for _, c := range g.t.checkpoints() {
 		h, err := g.t.checkpointHead(ctx, c)
 		if isCorrupt(err) {
 			continue // whether it is needed, the replay finds out
@@ -240,7 +240,7 @@ func (g *protector) keep(ctx context.Context, v int64) error {
 		return invalid(fmt.Errorf("versions are 0 to %d", t.seg.version))
 	}
 	var last error
-	for _, c := range t.seg.checkpoints {
+	for _, c := range t.checkpoints() {
 		if c.version > v || t.seg.first() > c.version+1 {
 			continue
 		}
@@ -274,7 +274,7 @@ func (t *Table) historyGap(ctx context.Context, cutoff time.Time) (string, error
 			return "", err
 		}
 	}
-	for _, c := range t.seg.checkpoints {
+	for _, c := range t.checkpoints() {
 		// The version before the first commit was made before its checkpoint was written.
 		if c.version == first-1 && !c.parts[0].modified.After(cutoff) {
 			return "", nil

@@ -112,12 +112,9 @@ func lineError(name string, err error) error {
 func (t *Table) withCheckpoint(fn func(base *checkpoint) error) error {
 	for {
 		var base *checkpoint
-		t.mu.Lock()
-		if len(t.seg.checkpoints) > 0 {
-			c := t.seg.checkpoints[0]
-			base = &c
+		if all := t.checkpoints(); len(all) > 0 {
+			base = &all[0]
 		}
-		t.mu.Unlock()
 		if base == nil && !t.seg.fromZero {
 			return damaged(LogDir, fmt.Errorf("no checkpoint can be read and commits before %d are gone", t.seg.first()))
 		}
@@ -125,10 +122,7 @@ func (t *Table) withCheckpoint(fn func(base *checkpoint) error) error {
 		if base == nil || !isCorrupt(err) {
 			return err
 		}
-		t.mu.Lock()
-		last := len(t.seg.checkpoints) == 1 && !t.seg.fromZero
-		t.mu.Unlock()
-		if last {
+		if len(t.checkpoints()) == 1 && !t.seg.fromZero {
 			return err
 		}
 		t.dropCheckpoint(*base, err)
