@@ -158,7 +158,7 @@ func (a *app) startTalk() {
 func (a *app) printer(opt report.Options) *report.Printer {
 	opt.Format, opt.NUL, opt.Verbose, opt.Now = a.flags.output, a.flags.nul, a.flags.verbose, a.Now()
 	opt.Color = a.color(a.Stdout)
-	return report.New(a.Stdout, opt)
+	return report.New(a.talk.beside(a.Stdout), opt)
 }
 
 // color reports whether a stream gets colours. Source: no-color.org.

@@ -209,7 +209,6 @@ func (a *app) ask(question string) error {
 }
 
 func (a *app) restoreCommand() *cobra.Command {
-	var yes bool
 	cmd := &cobra.Command{
 		Use:   "restore JOURNAL [PATH...]",
 		Short: "Put back what a run moved into quarantine",
@@ -219,7 +218,6 @@ table). It never overwrites what stands there by now.`,
 		Example: "  lakesweep restore events.plan.journal\n  lakesweep restore events.plan.journal day=2026-01-01/part-0.parquet",
 		Args:    atLeast(1, "a JOURNAL"),
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "restore without asking (it never asks)")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
 		a.progress.begin(args[0])
 		return a.execute(ctx, args[0], "RESTORED", func(emit func(sweep.Outcome)) (sweep.Result, error) {

@@ -138,10 +138,21 @@ func TestBarAndTalk(t *testing.T) {
 		if got := out.String(); got != "\x1b[1A\x1b[2Ka warning\n" {
 			t.Errorf("the bar isn't wiped: %q", got)
 		}
+		// Data on the same terminal wipes the bar too, and isn't wiped by it.
+		p.observe(lake.Event{Stage: "list", Done: 6, Expected: 10})
+		time.Sleep(time.Second)
+		synctest.Wait()
+		out.Reset()
+		if _, err := shared.beside(&out).Write([]byte("a row\n")); err != nil {
+			t.Fatal(err)
+		}
 		p.observe(lake.Event{Stage: "list", Done: 10, Finished: true})
+		if got := out.String(); !strings.HasPrefix(got, "\x1b[1A\x1b[2Ka row\n[####") {
+			t.Errorf("data and bar: %q", got)
+		}
 		p.observe(lake.Event{Stage: "list", Done: 1, Expected: 2})
 		p.close()
-		if !strings.Contains(out.String(), "list: 10, 10/s, took 1.0 s\n") || !strings.Contains(out.String(), "list: 1 of 2") {
+		if !strings.Contains(out.String(), "list: 10, 5/s, took 2.0 s\n") || !strings.Contains(out.String(), "list: 1 of 2") {
 			t.Errorf("not two lines: %q", out.String())
 		}
 	})

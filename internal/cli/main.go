@@ -88,7 +88,7 @@ func (a *app) tell(err error) {
 	} else {
 		_, _ = io.WriteString(a.talk, "lakesweep: "+printableLines(row.Message)+"\n  "+printableLines(row.Hint)+"\n")
 	}
-	_ = report.New(a.Stdout, report.Options{Format: a.flags.output}).Error(row)
+	_ = report.New(a.talk.beside(a.Stdout), report.Options{Format: a.flags.output}).Error(row)
 }
 
 // printableLines is report.Printable line by line: messages with a caret under

@@ -128,7 +128,7 @@ type applyFlags struct {
 
 func (f *applyFlags) bind(fs *pflag.FlagSet) {
 	fs.BoolVarP(&f.yes, "yes", "y", false, "delete without asking")
-	fs.Var(newValue(&f.req.MaxDelete, "N", parseVersion), "max-delete", "stop after so many objects (exit 6)")
+	fs.Var(newValue(&f.req.MaxDelete, "N", parseObjects), "max-delete", "stop after so many objects (exit 6)")
 	fs.Var(newValue(&f.req.MaxBytes, "SIZE", parseSize), "max-bytes", "stop after so many bytes (exit 6)")
 	fs.Var(newValue(&f.req.MaxDuration, "DURATION", parseDuration), "max-duration", "stop after so long (exit 6)")
 	fs.Var(newValue(&f.req.Quarantine, "PREFIX", verbatim), "quarantine", "move there instead of deleting; lies outside every table")

@@ -42,6 +42,22 @@ func (t *talk) keep() {
 	t.bars = 0
 }
 
+// beside returns a writer of data that shares the terminal: the bar is wiped off
+// before data is written, and comes again below it.
+func (t *talk) beside(w io.Writer) io.Writer { return besideTalk{t, w} }
+
+type besideTalk struct {
+	t *talk
+	w io.Writer
+}
+
+func (b besideTalk) Write(p []byte) (int, error) {
+	b.t.mu.Lock()
+	defer b.t.mu.Unlock()
+	b.t.wipe()
+	return b.w.Write(p)
+}
+
 func (t *talk) wipe() {
 	for ; t.bars > 0; t.bars-- {
 		_, _ = io.WriteString(t.w, "\x1b[1A\x1b[2K") // up one line, clear it

@@ -248,4 +248,13 @@ func parseCount(s string) (int, error) {
 	return n, nil
 }
 
+// parseObjects reads a positive number of objects.
+func parseObjects(s string) (int64, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%q is no number of objects from 1 on", s)
+	}
+	return n, nil
+}
+
 func parseOutput(s string) (report.Format, error) { return report.ParseFormat(s) }
