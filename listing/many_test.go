@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/lakesweep/lakesweep/store"
@@ -93,8 +94,14 @@ func TestWalkOfManyNames(t *testing.T) {
 				want = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !o.Within[0].holds(n) && !o.Within[1].holds(n) })
 			}
 			o.Workers = r.IntN(40)
-			f := &troubled{Reader: newSorted(names, 100+r.IntN(900)), list: func(call int64, _ store.PageRequest) error {
-				if n := mix(seed + uint64(call)); n%20 == 0 {
+			var mu sync.Mutex
+			failed := map[string]int{} // by where the page begins: none fails so often that the walk gives up
+			f := &troubled{Reader: newSorted(names, 100+r.IntN(900)), list: func(call int64, req store.PageRequest) error {
+				mu.Lock()
+				defer mu.Unlock()
+				at := max(req.After, req.Token)
+				if n := mix(seed + uint64(call)); n%20 == 0 && failed[at] < 2 {
+					failed[at]++
 					return transient[n/20%uint64(len(transient))]
 				}
 				return nil
