@@ -15,6 +15,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/lock"
+	"github.com/lakesweep/lakesweep/lock/dynamodb"
 	"github.com/lakesweep/lakesweep/lock/file"
 	"github.com/lakesweep/lakesweep/lock/storage"
 	"github.com/lakesweep/lakesweep/lock/zookeeper"
@@ -64,7 +65,7 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 	}
 	job.Place = all
 	meta := store.Confine(all, hudi.Dir)
-	provider, err := e.hudiLock(h, struct {
+	provider, err := e.hudiLock(ctx, h, struct {
 		store.Reader
 		store.Writer
 	}{all, meta})
@@ -98,7 +99,7 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 // Errors: Locked without a usable one, unless the user vouches that nobody
 // else writes; Invalid for a key that can't be read.
 // Source: spec/hudi-clean.md section 6.5.
-func (e *Engine) hudiLock(h *filelist.Head, s file.Store) (lock.Provider, error) {
+func (e *Engine) hudiLock(ctx context.Context, h *filelist.Head, s file.Store) (lock.Provider, error) {
 	keys := timeline.Properties{}
 	if text := h.State[stateLock]; text != "" {
 		if err := json.Unmarshal([]byte(text), &keys); err != nil {
@@ -117,6 +118,8 @@ func (e *Engine) hudiLock(h *filelist.Head, s file.Store) (lock.Provider, error)
 		return storage.New(s, storage.Options{Owner: owner, Now: e.Now}), nil
 	case class == "ZookeeperBasedLockProvider":
 		return zookeeperLock(h, keys)
+	case class == "DynamoDBBasedLockProvider":
+		return e.dynamoLock(ctx, h, keys, owner)
 	case h.State[stateVouch] == "true":
 		return lock.None{}, nil
 	case name == "":
@@ -166,13 +169,31 @@ func zookeeperLock(h *filelist.Head, keys timeline.Properties) (lock.Provider, e
 	}
 	base, name := key("base_path"), key("lock_key")
 	if name == "" {
-		_, table, _ := strings.Cut(h.TableID, ".")
-		name, _, _ = strings.Cut(table, "#")
+		name = tableName(h)
 	}
 	if len(servers) == 0 || base == "" {
 		return nil, noLock(h, "the lock settings name no ZooKeeper url or base_path")
 	}
 	return zookeeper.New(zookeeper.Options{Servers: servers, Path: strings.TrimRight(base, "/") + "/" + name}), nil
+}
+
+func (e *Engine) dynamoLock(ctx context.Context, h *filelist.Head, keys timeline.Properties, owner string) (lock.Provider, error) {
+	key := func(name string) string { return keys[lockPrefix+"dynamodb."+name] }
+	o := dynamodb.Options{Table: key("table"), Key: key("partition_key"), Region: key("region"), Endpoint: key("endpoint_url"), Owner: owner, Now: e.Now}
+	if o.Key == "" {
+		o.Key = tableName(h)
+	}
+	if o.Table == "" {
+		return nil, noLock(h, "the lock settings name no DynamoDB table")
+	}
+	return dynamodb.Open(ctx, o)
+}
+
+// tableName is hoodie.table.name, what lock keys are by default.
+func tableName(h *filelist.Head) string {
+	_, table, _ := strings.Cut(h.TableID, ".")
+	name, _, _ := strings.Cut(table, "#")
+	return name
 }
 
 func noLock(h *filelist.Head, why string) error {
