@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"log/slog"
 	"os"
 	"sync"
 
@@ -46,7 +48,10 @@ func newEngine(s session) (engine, error) {
 				"hdfs": hdfs.New(hadoop).Open,
 			},
 			Wrap: func(root lake.Root, st store.Store) store.Store {
-				return store.Retry(pacers.of(root).Pace(store.Trace(st, s.log)), store.RetryOptions{})
+				if s.log.Enabled(context.Background(), slog.LevelDebug) {
+					st = store.Trace(st, s.log)
+				}
+				return store.Retry(pacers.of(root).Pace(st), store.RetryOptions{})
 			},
 		},
 		Now: s.now, Observe: s.observe, Log: s.log, StateDir: s.stateDir, Tool: s.tool, Getwd: os.Getwd, Query: duckdb.Program{},
