@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/leaf"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
@@ -51,19 +52,28 @@ func (t *Table) openParquet(ctx context.Context, f logFile, sidecar bool) (_ *pa
 	if known != nil {
 		return known, nil
 	}
-	source := &rangeReader{ctx: ctx, r: t.r, name: f.name, end: f.size}
+	source := leaf.NewRange(ctx, t.r, f.name, f.size)
 	defer source.Close()
 	defer recoverCorrupt(f.name, &err)
 	file, err := parquet.OpenFile(source, f.size, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true),
 		parquet.SkipBloomFilters(true), parquet.OptimisticRead(true), parquet.ReadBufferSize(pageBuffer))
 	if err != nil {
-		return nil, source.fault(err)
+		return nil, fault(source, err)
 	}
 	p := &parquetFile{f, file, sidecar}
 	t.footers.mu.Lock()
 	t.footers.files[f.name] = p
 	t.footers.mu.Unlock()
 	return p, nil
+}
+
+// fault tells what an error of the Parquet reader over source means: the
+// store's failure, or a corrupt checkpoint.
+func fault(source *leaf.Range, err error) error {
+	if source.Err != nil && !errors.Is(source.Err, fs.ErrNotExist) {
+		return readError(logFile{name: source.Name}, source.Err)
+	}
+	return corrupt(source.Name, err)
 }
 
 // recoverCorrupt turns a panic of the Parquet reader, which damaged bytes may
@@ -190,7 +200,7 @@ type rowGroup struct {
 	ctx   context.Context
 	file  *parquetFile
 	index int
-	cols  []*column
+	cols  []*leaf.Column
 }
 
 func (g *rowGroup) rows() int64 { return g.file.f.RowGroups()[g.index].NumRows() }
@@ -207,34 +217,34 @@ func (g *rowGroup) find(path ...string) *parquet.Column {
 }
 
 // open prepares c for reading a leaf.
-func (g *rowGroup) open(c *column, leaf *parquet.Column) {
-	if leaf == nil || !leaf.Leaf() {
+func (g *rowGroup) open(c *leaf.Column, node *parquet.Column) {
+	if node == nil || !node.Leaf() {
 		return
 	}
 	group := g.file.f.RowGroups()[g.index]
-	meta := g.file.f.Metadata().RowGroups[g.index].Columns[leaf.Index()].MetaData
+	meta := g.file.f.Metadata().RowGroups[g.index].Columns[node.Index()].MetaData
 	start := meta.DataPageOffset
 	if meta.DictionaryPageOffset > 0 {
 		start = meta.DictionaryPageOffset
 	}
-	c.leaf, c.chunk = leaf, group.ColumnChunks()[leaf.Index()]
-	c.source = &rangeReader{ctx: g.ctx, r: g.t.r, name: g.file.name, end: min(start+meta.TotalCompressedSize, g.file.size)}
+	c.Leaf, c.Chunk = node, group.ColumnChunks()[node.Index()]
+	c.Source = leaf.NewRange(g.ctx, g.t.r, g.file.name, min(start+meta.TotalCompressedSize, g.file.size))
 	g.cols = append(g.cols, c)
 }
 
 // column returns a leaf that isn't repeated.
-func (g *rowGroup) column(path ...string) *column {
-	c := &column{}
-	if leaf := g.find(path...); leaf != nil && leaf.MaxRepetitionLevel() == 0 {
-		g.open(c, leaf)
+func (g *rowGroup) column(path ...string) *leaf.Column {
+	c := &leaf.Column{}
+	if node := g.find(path...); node != nil && node.MaxRepetitionLevel() == 0 {
+		g.open(c, node)
 	}
 	return c
 }
 
 // elements returns a leaf within the repeated node of a list or map: child is
 // "key" or "value", "" for the elements of a list.
-func (g *rowGroup) elements(child string, path ...string) *repeated {
-	r := &repeated{}
+func (g *rowGroup) elements(child string, path ...string) *leaf.Repeated {
+	r := &leaf.Repeated{}
 	node := g.find(path...)
 	for node != nil && !node.Repeated() && len(node.Columns()) > 0 {
 		node = node.Columns()[0]
@@ -242,16 +252,15 @@ func (g *rowGroup) elements(child string, path ...string) *repeated {
 	if node == nil || !node.Repeated() {
 		return r
 	}
-	r.level = node.MaxDefinitionLevel()
-	leaf := node
+	r.Level = node.MaxDefinitionLevel()
 	if child != "" {
-		leaf = node.Column(child)
+		node = node.Column(child)
 	}
-	for leaf != nil && !leaf.Leaf() {
-		leaf = leaf.Columns()[0]
+	for node != nil && !node.Leaf() {
+		node = node.Columns()[0]
 	}
-	if leaf != nil && leaf.MaxRepetitionLevel() == 1 {
-		g.open(&r.column, leaf)
+	if node != nil && node.MaxRepetitionLevel() == 1 {
+		g.open(&r.Column, node)
 	}
 	return r
 }
@@ -260,7 +269,7 @@ func (g *rowGroup) elements(child string, path ...string) *repeated {
 func (g *rowGroup) run(fn func() error) (err error) {
 	defer func() {
 		for _, c := range g.cols {
-			c.close()
+			c.Close()
 		}
 	}()
 	defer recoverCorrupt(g.file.name, &err)
@@ -271,8 +280,8 @@ func (g *rowGroup) run(fn func() error) (err error) {
 		return err
 	}
 	for _, c := range g.cols {
-		if c.source.err != nil {
-			return c.source.fault(err)
+		if c.Source.Err != nil {
+			return fault(c.Source, err)
 		}
 	}
 	return corrupt(g.file.name, err)
@@ -283,19 +292,19 @@ func (t *Table) sidecarColumn(ctx context.Context, p *parquetFile) (names []stri
 	for i := range p.f.RowGroups() {
 		g := &rowGroup{t: t, ctx: ctx, file: p, index: i}
 		path := g.column("sidecar", "path")
-		if path.leaf == nil {
+		if path.Leaf == nil {
 			return nil, nil
 		}
 		err := g.run(func() error {
 			for row := range g.rows() {
-				ok, err := path.at(row)
+				ok, err := path.At(row)
 				if err != nil || !ok {
 					if err != nil {
 						return err
 					}
 					continue
 				}
-				s, err := path.string()
+				s, err := path.Text()
 				if err == nil {
 					s, err = lastName(s)
 				}

@@ -5,14 +5,15 @@ import (
 	"errors"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/leaf"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 // fileColumns are the columns of one of the actions add and remove.
 type fileColumns struct {
-	path, size, removed      *column
-	storage, text, offset    *column
-	keys, values             *repeated
+	path, size, removed      *leaf.Column
+	storage, text, offset    *leaf.Column
+	keys, values             *leaf.Repeated
 	keyBuffer, valueBuffer   []string
 	valueNull                []bool
 	lastSignature, signature []byte
@@ -21,7 +22,7 @@ type fileColumns struct {
 
 func (g *rowGroup) fileColumns(name string) *fileColumns {
 	c := &fileColumns{
-		path: g.column(name, "path"), size: g.column(name, "size"), removed: &column{},
+		path: g.column(name, "path"), size: g.column(name, "size"), removed: &leaf.Column{},
 		storage: g.column(name, "deletionVector", "storageType"), text: g.column(name, "deletionVector", "pathOrInlineDv"),
 		offset: g.column(name, "deletionVector", "offset"),
 		keys:   g.elements("key", name, "partitionValues"), values: g.elements("value", name, "partitionValues"),
@@ -37,17 +38,17 @@ func (g *rowGroup) files(parts *partitionTable, fn func(*logline.Action) error) 
 	add, remove := g.fileColumns("add"), g.fileColumns("remove")
 	for i, name := range [2]string{"add", "remove"} {
 		c := [2]*fileColumns{add, remove}[i]
-		if g.find(name) != nil && c.path.leaf == nil || g.find(name, "deletionVector") != nil && (c.storage.leaf == nil || c.text.leaf == nil) {
-			return errColumn
+		if g.find(name) != nil && c.path.Leaf == nil || g.find(name, "deletionVector") != nil && (c.storage.Leaf == nil || c.text.Leaf == nil) {
+			return leaf.ErrShape
 		}
 	}
-	if g.file.sidecar && add.path.leaf == nil && remove.path.leaf == nil {
+	if g.file.sidecar && add.path.Leaf == nil && remove.path.Leaf == nil {
 		return errors.New("a sidecar without files")
 	}
 	var a logline.Action
 	for row := range g.rows() {
 		for i, c := range [2]*fileColumns{add, remove} {
-			ok, err := c.path.at(row)
+			ok, err := c.path.At(row)
 			if err != nil {
 				return err
 			}
@@ -67,17 +68,17 @@ func (g *rowGroup) files(parts *partitionTable, fn func(*logline.Action) error) 
 }
 
 func (c *fileColumns) read(a *logline.Action, row int64, parts *partitionTable) (err error) {
-	if a.Path, err = c.path.string(); err != nil {
+	if a.Path, err = c.path.Text(); err != nil {
 		return err
 	}
 	if a.Path == "" {
 		return errors.New("a file without a path")
 	}
 	for _, n := range []struct {
-		from *column
+		from *leaf.Column
 		to   *int64
 	}{{c.size, &a.Size}, {c.removed, &a.Removed}} {
-		if err := n.from.intAt(row, n.to); err != nil {
+		if err := n.from.IntAt(row, n.to); err != nil {
 			return err
 		}
 	}
@@ -90,51 +91,42 @@ func (c *fileColumns) read(a *logline.Action, row int64, parts *partitionTable) 
 	return err
 }
 
-// intAt puts the value of a row into n, if there is one.
-func (c *column) intAt(row int64, n *int64) error {
-	ok, err := c.at(row)
-	if ok && err == nil {
-		*n, err = c.int()
-	}
-	return err
-}
-
 func (c *fileColumns) deletionVector(row int64) (*logline.DV, error) {
-	ok, err := c.storage.at(row)
+	ok, err := c.storage.At(row)
 	if err != nil || !ok {
 		return nil, err
 	}
 	d := &logline.DV{Offset: -1}
-	if d.Storage, err = c.storage.string(); err != nil {
+	if d.Storage, err = c.storage.Text(); err != nil {
 		return nil, err
 	}
-	if ok, err = c.text.at(row); err != nil || !ok {
+	if ok, err = c.text.At(row); err != nil || !ok {
 		return nil, errors.Join(err, errors.New("a deletion vector without pathOrInlineDv"))
 	}
-	if d.Text, err = c.text.string(); err != nil {
+	if d.Text, err = c.text.Text(); err != nil {
 		return nil, err
 	}
-	return d, c.offset.intAt(row, &d.Offset)
+	return d, c.offset.IntAt(row, &d.Offset)
 }
 
 // partition interns the partition values of a row.
 func (c *fileColumns) partition(row int64, parts *partitionTable) (int32, error) {
 	c.keyBuffer, c.valueBuffer, c.valueNull = c.keyBuffer[:0], c.valueBuffer[:0], c.valueNull[:0]
-	present, err := c.keys.each(row, func(i int, null bool) error {
+	present, err := c.keys.Each(row, func(i int, null bool) error {
 		if null {
-			return errColumn
+			return leaf.ErrShape
 		}
-		s, err := c.keys.stringAt(i)
+		s, err := c.keys.TextAt(i)
 		c.keyBuffer = append(c.keyBuffer, s)
 		return err
 	})
 	if err != nil || !present {
 		return 0, err
 	}
-	_, err = c.values.each(row, func(i int, null bool) error {
+	_, err = c.values.Each(row, func(i int, null bool) error {
 		s, err := "", error(nil)
 		if !null {
-			s, err = c.values.stringAt(i)
+			s, err = c.values.TextAt(i)
 		}
 		c.valueBuffer, c.valueNull = append(c.valueBuffer, s), append(c.valueNull, null)
 		return err
@@ -143,7 +135,7 @@ func (c *fileColumns) partition(row int64, parts *partitionTable) (int32, error)
 		return 0, err
 	}
 	if len(c.valueBuffer) != len(c.keyBuffer) {
-		return 0, errColumn
+		return 0, leaf.ErrShape
 	}
 	return c.intern(parts), nil
 }
@@ -208,11 +200,11 @@ func (t *Table) checkpointHead(ctx context.Context, c checkpoint) (head, error) 
 
 func (g *rowGroup) head(h *head, version int64) error {
 	reader, schema := g.column("protocol", "minReaderVersion"), g.column("metaData", "schemaString")
-	if reader.allNull() && schema.allNull() {
+	if reader.AllNull() && schema.AllNull() {
 		return nil
 	}
 	for row := range g.rows() {
-		ok, err := reader.at(row)
+		ok, err := reader.At(row)
 		if err != nil {
 			return err
 		}
@@ -222,7 +214,7 @@ func (g *rowGroup) head(h *head, version int64) error {
 			}
 			h.protocolVersion = version
 		}
-		if ok, err = schema.at(row); err != nil {
+		if ok, err = schema.At(row); err != nil {
 			return err
 		}
 		if ok {
@@ -235,11 +227,11 @@ func (g *rowGroup) head(h *head, version int64) error {
 	return nil
 }
 
-func (g *rowGroup) protocol(reader *column, row int64) (p protocol, err error) {
-	if err := reader.intAt(row, &p.Reader); err != nil {
+func (g *rowGroup) protocol(reader *leaf.Column, row int64) (p protocol, err error) {
+	if err := reader.IntAt(row, &p.Reader); err != nil {
 		return p, err
 	}
-	if err := g.column("protocol", "minWriterVersion").intAt(row, &p.Writer); err != nil {
+	if err := g.column("protocol", "minWriterVersion").IntAt(row, &p.Writer); err != nil {
 		return p, err
 	}
 	if p.ReaderFeatures, err = g.list(row, "protocol", "readerFeatures"); err != nil {
@@ -253,11 +245,11 @@ func (g *rowGroup) protocol(reader *column, row int64) (p protocol, err error) {
 func (g *rowGroup) list(row int64, path ...string) (*[]string, error) {
 	values := []string{}
 	r := g.elements("", path...)
-	present, err := r.each(row, func(i int, null bool) error {
+	present, err := r.Each(row, func(i int, null bool) error {
 		if null {
-			return errColumn
+			return leaf.ErrShape
 		}
-		s, err := r.stringAt(i)
+		s, err := r.TextAt(i)
 		values = append(values, s)
 		return err
 	})
@@ -267,23 +259,23 @@ func (g *rowGroup) list(row int64, path ...string) (*[]string, error) {
 	return &values, nil
 }
 
-func (g *rowGroup) metadata(schema *column, row int64) (Metadata, error) {
+func (g *rowGroup) metadata(schema *leaf.Column, row int64) (Metadata, error) {
 	var a metadataAction
 	var err error
-	if a.Schema, err = schema.string(); err != nil {
+	if a.Schema, err = schema.Text(); err != nil {
 		return Metadata{}, err
 	}
 	id, name := g.column("metaData", "id"), g.column("metaData", "name")
-	if ok, err := id.at(row); err != nil || !ok {
+	if ok, err := id.At(row); err != nil || !ok {
 		return Metadata{}, errors.Join(err, errors.New("metaData without an id"))
 	}
-	if a.ID, err = id.string(); err != nil {
+	if a.ID, err = id.Text(); err != nil {
 		return Metadata{}, err
 	}
-	if ok, err := name.at(row); err != nil {
+	if ok, err := name.At(row); err != nil {
 		return Metadata{}, err
 	} else if ok {
-		s, err := name.string()
+		s, err := name.Text()
 		if err != nil {
 			return Metadata{}, err
 		}
@@ -310,20 +302,20 @@ func (g *rowGroup) stringMap(row int64, path ...string) (map[string]*string, err
 	var keys []string
 	values := map[string]*string{}
 	k, v := g.elements("key", path...), g.elements("value", path...)
-	if _, err := k.each(row, func(i int, null bool) error {
-		s, err := k.stringAt(i)
+	if _, err := k.Each(row, func(i int, null bool) error {
+		s, err := k.TextAt(i)
 		keys = append(keys, s)
 		return err
 	}); err != nil {
 		return nil, err
 	}
 	n := 0
-	_, err := v.each(row, func(i int, null bool) error {
+	_, err := v.Each(row, func(i int, null bool) error {
 		if n >= len(keys) {
-			return errColumn
+			return leaf.ErrShape
 		}
 		if !null {
-			s, err := v.stringAt(i)
+			s, err := v.TextAt(i)
 			if err != nil {
 				return err
 			}

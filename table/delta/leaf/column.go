@@ -1,4 +1,7 @@
-package delta
+// Package leaf reads single columns of Parquet files, page by page, over ranged
+// reads of a store: a checkpoint's statistics, by far most of it, are never
+// touched. It knows nothing of Delta.
+package leaf
 
 import (
 	"bytes"
@@ -10,13 +13,13 @@ import (
 	"github.com/parquet-go/parquet-go/encoding"
 )
 
-// column reads one leaf of one row group in row order, a page at a time. It is
+// Column reads one leaf of one row group in row order, a page at a time. It is
 // opened by its first use, and a missing leaf is null in every row. One
 // goroutine may use it.
-type column struct {
-	leaf   *parquet.Column
-	chunk  parquet.ColumnChunk
-	source *rangeReader
+type Column struct {
+	Leaf   *parquet.Column // nil: missing
+	Chunk  parquet.ColumnChunk
+	Source *Range
 	pages  *parquet.FilePages
 	page   parquet.Page
 
@@ -34,27 +37,28 @@ type column struct {
 	ints     []int64
 }
 
-var errColumn = errors.New("a column with an unexpected shape")
+// ErrShape is a column whose levels, types or values don't fit each other.
+var ErrShape = errors.New("a column with an unexpected shape")
 
-// allNull reports whether the file's own statistics say that there is no value
+// AllNull reports whether the file's own statistics say that there is no value
 // in the row group. Nothing that protects a file may depend on them.
-func (c *column) allNull() bool {
-	if c.leaf == nil {
+func (c *Column) AllNull() bool {
+	if c.Leaf == nil {
 		return true
 	}
-	chunk, ok := c.chunk.(*parquet.FileColumnChunk)
+	chunk, ok := c.Chunk.(*parquet.FileColumnChunk)
 	return ok && chunk.NullCount() == chunk.NumValues()
 }
 
 // defined reports whether value i of the page is there.
-func (c *column) defined(i int) bool {
-	return len(c.def) == 0 || int(c.def[i]) == c.leaf.MaxDefinitionLevel()
+func (c *Column) defined(i int) bool {
+	return len(c.def) == 0 || int(c.def[i]) == c.Leaf.MaxDefinitionLevel()
 }
 
-// at moves to a row, never back, and reports whether its value is there. Only
+// At moves to a row, never back, and reports whether its value is there. Only
 // for leaves that aren't repeated.
-func (c *column) at(row int64) (bool, error) {
-	if c.leaf == nil {
+func (c *Column) At(row int64) (bool, error) {
+	if c.Leaf == nil {
 		return false, nil
 	}
 	for c.row+int64(c.n-c.pos) <= row {
@@ -68,47 +72,57 @@ func (c *column) at(row int64) (bool, error) {
 	if len(c.def) == 0 {
 		c.val += skip
 	} else {
-		c.val += bytes.Count(c.def[c.pos:c.pos+skip], []byte{byte(c.leaf.MaxDefinitionLevel())})
+		c.val += bytes.Count(c.def[c.pos:c.pos+skip], []byte{byte(c.Leaf.MaxDefinitionLevel())})
 	}
 	c.pos, c.row = c.pos+skip, row
 	return c.defined(c.pos), nil
 }
 
-// string returns the value that at or next found.
-func (c *column) string() (string, error) { return c.stringAt(c.val) }
+// Text returns the value that At found.
+func (c *Column) Text() (string, error) { return c.TextAt(c.val) }
 
-func (c *column) stringAt(i int) (string, error) {
+// TextAt returns a value by its index in the page.
+func (c *Column) TextAt(i int) (string, error) {
 	text, offsets := c.text, c.offsets
 	if c.index != nil {
 		if i >= len(c.index) || int(c.index[i]) < 0 {
-			return "", errColumn
+			return "", ErrShape
 		}
 		i, text, offsets = int(c.index[i]), c.dict, c.dictOffs
 	}
 	if i+1 >= len(offsets) || offsets[i] > offsets[i+1] || int(offsets[i+1]) > len(text) {
-		return "", errColumn
+		return "", ErrShape
 	}
 	return text[offsets[i]:offsets[i+1]], nil
 }
 
-// int returns the value that at found.
-func (c *column) int() (int64, error) {
+// Int returns the value that At found.
+func (c *Column) Int() (int64, error) {
 	i := c.val
 	if c.index != nil {
 		if i >= len(c.index) || int(c.index[i]) < 0 {
-			return 0, errColumn
+			return 0, ErrShape
 		}
 		i = int(c.index[i])
 	}
 	if i >= len(c.ints) {
-		return 0, errColumn
+		return 0, ErrShape
 	}
 	return c.ints[i], nil
 }
 
-func (c *column) nextPage() error {
+// IntAt puts the value of a row into n, if there is one.
+func (c *Column) IntAt(row int64, n *int64) error {
+	ok, err := c.At(row)
+	if ok && err == nil {
+		*n, err = c.Int()
+	}
+	return err
+}
+
+func (c *Column) nextPage() error {
 	if c.pages == nil {
-		c.pages = c.chunk.(*parquet.FileColumnChunk).PagesFrom(c.source)
+		c.pages = c.Chunk.(*parquet.FileColumnChunk).PagesFrom(c.Source)
 	}
 	parquet.Release(c.page)
 	c.page = nil
@@ -117,20 +131,20 @@ func (c *column) nextPage() error {
 		err = errors.New("a column ends before its row group does")
 	}
 	if err != nil {
-		return fmt.Errorf("column %v: %w", c.leaf.Path(), err)
+		return fmt.Errorf("column %v: %w", c.Leaf.Path(), err)
 	}
 	c.page = page
 	c.def, c.rep, c.n = page.DefinitionLevels(), page.RepetitionLevels(), int(page.NumValues())
 	c.pos, c.val, c.loaded = 0, 0, c.loaded+page.NumValues()
-	if len(c.def) != 0 && len(c.def) != c.n || len(c.def) == 0 && c.leaf.MaxDefinitionLevel() > 0 && c.n > 0 || len(c.rep) != 0 && len(c.rep) != c.n {
-		return errColumn
+	if len(c.def) != 0 && len(c.def) != c.n || len(c.def) == 0 && c.Leaf.MaxDefinitionLevel() > 0 && c.n > 0 || len(c.rep) != 0 && len(c.rep) != c.n {
+		return ErrShape
 	}
 	return c.load(page)
 }
 
 // load takes the values out of a page. Strings are copied, all in one, so
 // that they outlive it.
-func (c *column) load(page parquet.Page) error {
+func (c *Column) load(page parquet.Page) error {
 	c.index, c.ints, c.offsets = nil, nil, nil
 	data := page.Data()
 	if d := page.Dictionary(); d != nil {
@@ -159,7 +173,7 @@ func (c *column) load(page parquet.Page) error {
 	return c.loadInts(data)
 }
 
-func (c *column) loadInts(v encoding.Values) error {
+func (c *Column) loadInts(v encoding.Values) error {
 	switch v.Kind() {
 	case encoding.Int64:
 		c.ints = v.Int64()
@@ -169,33 +183,34 @@ func (c *column) loadInts(v encoding.Values) error {
 		}
 	case encoding.Undefined:
 	default:
-		return fmt.Errorf("column %v: %w", c.leaf.Path(), errColumn)
+		return fmt.Errorf("column %v: %w", c.Leaf.Path(), ErrShape)
 	}
 	return nil
 }
 
-func (c *column) close() {
+// Close gives the page back and ends the read.
+func (c *Column) Close() {
 	parquet.Release(c.page)
 	c.page = nil
 	if c.pages != nil {
 		c.pages.Close() // reading only
 	}
-	if c.source != nil {
-		c.source.Close()
+	if c.Source != nil {
+		c.Source.Close()
 	}
 }
 
-// repeated reads a repeated leaf: the elements of a list, or the keys or
+// Repeated reads a repeated leaf: the elements of a list, or the keys or
 // values of a map.
-type repeated struct {
-	column
-	level int // definition level of the repeated node: from here on there is an element
+type Repeated struct {
+	Column
+	Level int // definition level of the repeated node: from here on there is an element
 }
 
-// each calls fn with each element of a row, null ones too, and reports whether
-// the list itself is there. Rows must rise.
-func (r *repeated) each(row int64, fn func(i int, null bool) error) (present bool, err error) {
-	if r.leaf == nil {
+// Each calls fn with each element of a row, by its index for TextAt, null ones
+// too, and reports whether the list itself is there. Rows must rise.
+func (r *Repeated) Each(row int64, fn func(i int, null bool) error) (present bool, err error) {
+	if r.Leaf == nil {
 		return false, nil
 	}
 	for {
@@ -220,13 +235,13 @@ func (r *repeated) each(row int64, fn func(i int, null bool) error) (present boo
 			if !first && (len(r.rep) == 0 || r.rep[r.pos] == 0) {
 				break
 			}
-			level := r.leaf.MaxDefinitionLevel()
+			level := r.Leaf.MaxDefinitionLevel()
 			if len(r.def) > 0 {
 				level = int(r.def[r.pos])
 			}
 			if wanted {
-				present = present || level >= r.level-1
-				if level >= r.level {
+				present = present || level >= r.Level-1
+				if level >= r.Level {
 					if err := fn(r.val, !r.defined(r.pos)); err != nil {
 						return false, err
 					}
@@ -242,10 +257,10 @@ func (r *repeated) each(row int64, fn func(i int, null bool) error) (present boo
 			return present, nil
 		}
 		if r.row > row {
-			return false, errColumn
+			return false, ErrShape
 		}
 	}
 }
 
 // ended reports whether the last page is read.
-func (r *repeated) ended() bool { return r.loaded >= r.chunk.NumValues() }
+func (r *Repeated) ended() bool { return r.loaded >= r.Chunk.NumValues() }

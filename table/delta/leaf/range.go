@@ -1,28 +1,34 @@
-package delta
+package leaf
 
 import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 
 	"github.com/lakesweep/lakesweep/store"
 )
 
-// rangeReader is an io.ReaderAt over the bytes [.., end) of an object that
+// Range is an io.ReaderAt over the bytes [.., end) of an object that
 // keeps one ranged read open and serves reads that follow each other from it:
 // one request for a whole column chunk. One goroutine may use it.
-type rangeReader struct {
-	ctx  context.Context
+type Range struct {
+	Name string
+	Err  error // the store's own first error, as opposed to a fault of the content
+
+	ctx  context.Context // of the whole reading: io.ReaderAt has no room for one
 	r    store.Reader
-	name string
 	end  int64
 	body io.ReadCloser
 	pos  int64 // of body
-	err  error // the store's own first error, as opposed to a fault of the content
 }
 
-func (f *rangeReader) ReadAt(p []byte, off int64) (int, error) {
+// NewRange returns a Range over the object name of r, up to the byte before end.
+func NewRange(ctx context.Context, r store.Reader, name string, end int64) *Range {
+	return &Range{Name: name, ctx: ctx, r: r, end: end}
+}
+
+// ReadAt reads from the place where the last read ended without a new request.
+func (f *Range) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, errors.New("the file is too short")
 	}
@@ -35,7 +41,7 @@ func (f *rangeReader) ReadAt(p []byte, off int64) (int, error) {
 	}
 	if f.body == nil || f.pos != off {
 		f.Close()
-		body, err := f.r.Open(f.ctx, f.name, off, f.end-off)
+		body, err := f.r.Open(f.ctx, f.Name, off, f.end-off)
 		if err != nil {
 			f.note(err)
 			return 0, err
@@ -56,25 +62,16 @@ func (f *rangeReader) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-func (f *rangeReader) note(err error) {
-	if f.err == nil {
-		f.err = err
+func (f *Range) note(err error) {
+	if f.Err == nil {
+		f.Err = err
 	}
 }
 
 // Close ends the read that is open.
-func (f *rangeReader) Close() {
+func (f *Range) Close() {
 	if f.body != nil {
 		f.body.Close() // reading only: nothing can be lost
 		f.body = nil
 	}
-}
-
-// fault tells what an error of the Parquet reader over f means: the store's
-// failure, or a corrupt checkpoint.
-func (f *rangeReader) fault(err error) error {
-	if f.err != nil && !errors.Is(f.err, fs.ErrNotExist) {
-		return readError(logFile{name: f.name}, f.err)
-	}
-	return corrupt(f.name, err)
 }
