@@ -65,9 +65,6 @@ func (run *hudiRun) refuse() error {
 		return invalid(run.given, "--mode lite doesn't work on Hudi tables", "Leave --mode out.")
 	case len(req.KeepVersions) > 0 || len(req.Protect) > 0:
 		return invalid(run.given, "--keep-version and --protect don't work on Hudi tables", "Keep an instant with one of Hudi's savepoints.")
-	case req.Hudi.Orphans:
-		return &lake.Error{Op: "plan clean", Table: run.root.String(), Kind: lake.Unsupported, Err: errors.New("--orphans isn't supported by this build"),
-			Hint: "lakesweep verify lists what failed writes left."}
 	}
 	return nil
 }
@@ -75,6 +72,7 @@ func (run *hudiRun) refuse() error {
 func (run *hudiRun) configure() error {
 	c, h := &run.config, run.req.Hudi
 	run.lock = timeline.Properties{}
+	c.Orphans = h.Orphans
 	if err := run.read(run.table.Properties()); err != nil {
 		return err
 	}

@@ -54,7 +54,9 @@ type Config struct {
 	Selected        []string       // only these partitions
 	Filter          *regexp.Regexp // only partitions that match in full
 	EmptyCleanHours int            // -1: an empty clean is never recorded
-	MaxFiles        int64          // a clean with more files is split: what is left waits for the next one. Not a key of Hudi's
+	Orphans         bool           // also what failed writes left, if older than OrphanAge. Not a key of Hudi's
+	OrphanAge       time.Duration
+	MaxFiles        int64 // a clean with more files is split: what is left waits for the next one. Not a key of Hudi's
 }
 
 // maxFiles keeps what a clean holds in memory, its plan as Avro several times
@@ -63,7 +65,7 @@ const maxFiles = 250_000
 
 // NewConfig returns Hudi 1.2.0's defaults.
 func NewConfig() Config {
-	return Config{Policy: LatestCommits, Commits: 10, Hours: 24, Versions: 3, Incremental: true, TriggerCommits: 1, MaxCommits: math.MaxInt64, EmptyCleanHours: -1, MaxFiles: maxFiles}
+	return Config{Policy: LatestCommits, Commits: 10, Hours: 24, Versions: 3, Incremental: true, TriggerCommits: 1, MaxCommits: math.MaxInt64, EmptyCleanHours: -1, MaxFiles: maxFiles, OrphanAge: 24 * time.Hour}
 }
 
 // The keys, with the older names that Hudi still accepts.

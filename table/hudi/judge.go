@@ -28,7 +28,7 @@ func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, er
 		for _, s := range g.hidden {
 			s.files(func(file) { sum.Unlisted++ })
 		}
-		rulings, err := p.rule(g)
+		rulings, err := p.rulings(g)
 		if err != nil {
 			return nil, sum, err
 		}
@@ -61,6 +61,14 @@ func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, er
 		if out, err = p.t.append(ctx, out, v); err != nil {
 			return nil, sum, err
 		}
+	}
+	if p.Config.Orphans && p.Resumes == "" {
+		left := len(out)
+		if out, err = p.orphans(ctx, out, f, groups); err != nil {
+			return nil, sum, err
+		}
+		left = len(out) - left
+		sum.Dead, sum.Protected, sum.Unlisted = sum.Dead+int64(left), sum.Protected-int64(left), sum.Unlisted-int64(left)
 	}
 	if whole {
 		m := f.marker

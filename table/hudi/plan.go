@@ -76,10 +76,6 @@ func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 	}
 	p := &Plan{Config: c, t: t, Extra: map[string]string{}}
 	p.Summary.Ghosts = map[string][]string{}
-	p.Summary.Warnings = slices.Clone(t.services.warnings)
-	if t.distrust != nil {
-		p.Summary.Warnings = append(p.Summary.Warnings, fmt.Sprintf("folders are listed instead of the metadata table: %v", t.distrust))
-	}
 	if i, plan, err := t.pendingClean(ctx); err != nil || i != nil {
 		if err != nil {
 			return nil, err
@@ -88,7 +84,7 @@ func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 	}
 	writes := t.timeline.Writes()
 	if len(writes) == 0 {
-		return p.nothing("no completed commit"), nil
+		return p.nothing("no completed commit")
 	}
 	p.Last = writes[len(writes)-1].Time
 	last, err := t.lastClean(ctx)
@@ -97,7 +93,7 @@ func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 	}
 	p.last = last
 	if since := commitsSince(writes, last); since < c.TriggerCommits {
-		return p.nothing(fmt.Sprintf("%d commits since the last clean, %d are wanted", since, c.TriggerCommits)), nil
+		return p.nothing(fmt.Sprintf("%d commits since the last clean, %d are wanted", since, c.TriggerCommits))
 	}
 	if p.Earliest, p.Why, err = t.earliest(c, t.o.Now(), last); err != nil {
 		return nil, err
@@ -106,7 +102,7 @@ func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 	if p.Earliest != nil {
 		p.rules.earliest = p.Earliest.Time
 	} else if c.Policy != LatestVersions {
-		return p.nothing(p.Why), nil
+		return p.nothing(p.Why)
 	}
 	if t.partitioned() && len(t.services.savepoints) > 0 {
 		p.Extra["savepointed_timestamps"] = strings.Join(t.services.savepointTimes(), ",")
@@ -114,9 +110,17 @@ func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 	return p, p.choose(ctx, last)
 }
 
-func (p *Plan) nothing(why string) *Plan {
+// nothing makes p a plan of no clean. With Config.Orphans all partitions are
+// looked at for leftovers all the same.
+func (p *Plan) nothing(why string) (*Plan, error) {
 	p.Nothing, p.Why = true, why
-	return p
+	p.rules.services = &p.t.services
+	if !p.Config.Orphans {
+		return p, nil
+	}
+	var err error
+	p.start, p.descend, err = p.t.all()
+	return p, err
 }
 
 func commitsSince(writes []timeline.Instant, last *lastClean) int {
@@ -140,7 +144,7 @@ func (p *Plan) choose(ctx context.Context, last *lastClean) (err error) {
 		p.start, p.descend, err = p.t.all()
 		return err
 	}
-	if p.Config.Policy == LatestVersions || !p.Config.Incremental || last == nil || strings.TrimSpace(last.meta.Earliest) == "" || last.meta.Earliest < p.t.timeline.Start() {
+	if p.Config.Policy == LatestVersions || !p.Config.Incremental || p.Config.Orphans || last == nil || strings.TrimSpace(last.meta.Earliest) == "" || last.meta.Earliest < p.t.timeline.Start() {
 		return full()
 	}
 	for _, old := range strings.Split(last.meta.Extra["savepointed_timestamps"], ",") {
@@ -205,7 +209,7 @@ func (p *Plan) touched(ctx context.Context, from string) (list []string, ok bool
 // incomplete and must not be used.
 func (p *Plan) Verdicts(ctx context.Context) iter.Seq2[lake.Verdict, error] {
 	return func(yield func(lake.Verdict, error) bool) {
-		if p.Nothing {
+		if p.Nothing && !p.Config.Orphans {
 			return
 		}
 		ctx, cancel := context.WithCancel(ctx)

@@ -72,8 +72,10 @@ func (r *Run) nothing(ctx context.Context) (bool, error) {
 	if r.o.State[stateNothing] == "true" {
 		return true, nil
 	}
-	for _, err := range r.o.Rows() {
-		return false, err
+	for v, err := range r.o.Rows() {
+		if err != nil || v.Reason != lake.FailedWrite {
+			return false, err
+		}
 	}
 	return r.o.State[stateResumes] == "" && r.o.State[stateEmpty] != "true", nil
 }
@@ -326,7 +328,7 @@ func (r *Run) plan() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := parseKey(v.Key); ok && !v.Directory {
+		if _, ok := parseKey(v.Key); ok && !v.Directory && v.Reason != lake.FailedWrite {
 			add(v.Key)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
@@ -117,5 +118,66 @@ func TestIncrementalPlanListsFewPartitions(t *testing.T) {
 	}
 	if files, _ := dead(t, p); len(files) != 2 || !p.Incremental || p.Summary.ListRequests != 1 {
 		t.Errorf("%q, incremental %v, %d requests", files, p.Incremental, p.Summary.ListRequests)
+	}
+}
+
+// Only what no timeline knows is an orphan, and only once it is old.
+func TestOrphans(t *testing.T) {
+	s := newScenario(t, 9, false)
+	s.upsert(1, "f")
+	s.upsert(5, "f")
+	g := s.group("p=1", "f")
+	orphan := s.base(g, s.hour(3)).base // rolled back: its instant is gone
+	s.instant(s.hour(4), timeline.Commit, timeline.Inflight, "", nil)
+	s.base(g, s.hour(4)) // in flight
+	before := s.base(g, s.hour(0)).base
+	at := s.hour(30)
+	s.base(g, at) // of an instant after all, just written
+	for _, c := range []struct {
+		rule    string
+		clock   int
+		archive string
+		pending bool
+		want    []string
+	}{
+		{"young", 20, "", false, nil},
+		{"old", 48, "", false, []string{orphan}},
+		{"before the timeline, not archived", 48, `{"files":[]}`, false, []string{before, orphan}},
+		{"while a rollback is pending", 48, `{"files":[]}`, true, nil},
+	} {
+		if c.archive != "" {
+			s.put(".hoodie/timeline/history/_version_", []byte("1"), s.now)
+			s.put(".hoodie/timeline/history/manifest_1", []byte(c.archive), s.now)
+		}
+		if c.pending {
+			s.instant(s.hour(6), timeline.Rollback, timeline.Requested, "", nil)
+		}
+		config := commits(10) // nothing else is cleaned
+		config.Orphans = true
+		p, err := openAt(t, s.store, modelStart.Add(time.Duration(c.clock)*time.Hour)).Plan(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for v, err := range p.Verdicts(t.Context()) {
+			if err != nil || v.Reason != lake.FailedWrite {
+				t.Fatal(v, err)
+			}
+			got = append(got, v.Key.Base())
+		}
+		slices.Sort(got)
+		slices.Sort(c.want)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.rule, got, c.want)
+		}
+		if c.clock == 48 && !c.pending {
+			e, err := prepare(t, s.store, s.store, config, modelStart.Add(48*time.Hour), lock.None{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if nothing, err := e.run.nothing(t.Context()); !nothing || err != nil {
+				t.Errorf("%s: makes an instant for orphans: %v", c.rule, err)
+			}
+		}
 	}
 }

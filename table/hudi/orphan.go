@@ -1,0 +1,75 @@
+package hudi
+
+import (
+	"context"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+// orphans adds what failed writes left in a partition: base and, from version
+// 8 on, log files whose instant is on no timeline, that nothing names and that
+// are older than Config.OrphanAge. They are no part of a clean's plan on the
+// timeline: Hudi knows nothing of them.
+//
+// A writer puts its instant on the timeline before its first file, and a
+// rollback takes it off only after it has removed the files. While one is
+// pending nothing is an orphan. Without an archived timeline an instant before
+// the timeline's start may have been completed.
+//
+// Source: Hudi 1.2.0, HoodieRepairTool; spec/hudi-clean.md section 7.
+func (p *Plan) orphans(ctx context.Context, out []lake.Verdict, f folder, groups []group) ([]lake.Verdict, error) {
+	for _, i := range p.t.timeline.Instants {
+		if (i.Action == timeline.Rollback || i.Action == timeline.Restore) && i.State != timeline.Completed {
+			return out, nil
+		}
+	}
+	candidates := f.unlisted
+	for _, g := range groups {
+		for _, s := range g.hidden {
+			s.files(func(f file) { candidates = append(candidates, f) })
+		}
+	}
+	oldest := p.t.o.Now().Add(-p.Config.OrphanAge)
+	for _, c := range candidates {
+		orphan, err := p.orphan(ctx, f.partition, c)
+		if err != nil {
+			return nil, err
+		}
+		if !orphan {
+			continue
+		}
+		n := len(out)
+		if out, err = p.t.append(ctx, out, lake.Verdict{Key: f.key(c.Name), Size: c.size, Modified: c.modified, Reason: lake.FailedWrite, ETag: c.etag}); err != nil {
+			return nil, err
+		}
+		if len(out) > n && !(out[n].Modified.Before(oldest) && !out[n].Modified.IsZero()) {
+			out = out[:n]
+		}
+	}
+	return out, nil
+}
+
+// orphan reports whether no timeline, savepoint or pending plan knows a file.
+func (p *Plan) orphan(ctx context.Context, partition string, f file) (bool, error) {
+	s := p.rules.services
+	_, saved := s.saved[f.Name]
+	_, planned := s.planned[plannedFile{partition, f.Name}]
+	if f.missing || saved || planned || f.Log && p.t.timeline.Layout == timeline.Layout1 {
+		return false, nil
+	}
+	for _, i := range p.t.timeline.Instants {
+		if i.Time == f.Instant {
+			return false, nil
+		}
+	}
+	if f.Instant >= p.t.completion.start {
+		return true, nil
+	}
+	a, err := p.t.completion.archived(ctx)
+	if err != nil || !a.Known {
+		return false, err
+	}
+	known, err := p.t.completion.known(ctx, f.Instant)
+	return !known, err
+}
