@@ -34,7 +34,7 @@ func BenchmarkPage(b *testing.B) {
 	b.SetBytes(int64(len(whole)))
 	for b.Loop() {
 		copy(buf, whole)
-		if p, err := r.decode(buf); err != nil || len(p.entries) != 1000 {
+		if p, err := r.decode(buf, false); err != nil || len(p.entries) != 1000 {
 			b.Fatal(err)
 		}
 	}

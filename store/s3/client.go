@@ -54,11 +54,12 @@ func (o *Opener) Open(ctx context.Context, root lake.Root) (store.Store, error) 
 // bucket is a client for one bucket.
 type bucket struct {
 	*s3.Client
-	name string
-	opt  Options
-	aws  bool        // Amazon's own S3, whose conditions can be relied on
-	bulk atomic.Bool // DeleteObjects works, as far as we know
-	key  customerKey
+	name   string
+	opt    Options
+	aws    bool         // Amazon's own S3, whose conditions can be relied on
+	bulk   atomic.Bool  // DeleteObjects works, as far as we know
+	coding atomic.Int32 // codingUnknown, codingIgnored, codingSilent
+	key    customerKey
 }
 
 // customerKey is an SSE-C key in the three forms that a request holds; nil without one.

@@ -50,11 +50,11 @@ func (s *Store) list(ctx context.Context, req store.PageRequest) (store.Page, er
 	if req.Limit > 0 && req.Limit < maxPage {
 		in.MaxKeys = aws.Int32(int32(req.Limit))
 	}
-	d := &pageDeserializer{}
-	if _, err := s.bucket.ListObjectsV2(ctx, in, d.option); err != nil {
+	p, err := s.listPage(ctx, in)
+	if err != nil {
 		return store.Page{}, err
 	}
-	return s.relative(d.page, req)
+	return s.relative(p, req)
 }
 
 // relative turns keys into names, and brings common prefixes, which the answer
@@ -109,8 +109,9 @@ func merged(entries []store.Info) []store.Info {
 // pageDeserializer takes the place of the SDK's decoder of one ListObjectsV2
 // call, which takes 70 allocations a key.
 type pageDeserializer struct {
-	sdk  middleware.DeserializeMiddleware // for answers that are errors
-	page page
+	sdk    middleware.DeserializeMiddleware // for answers that are errors
+	silent bool                             // the server encodes keys without saying so
+	page   page
 }
 
 func (d *pageDeserializer) option(o *s3.Options) {
@@ -143,7 +144,7 @@ func (d *pageDeserializer) HandleDeserialize(ctx context.Context, in middleware.
 	if err != nil {
 		return out, metadata, fmt.Errorf("page of a listing: %w: %w", store.ErrTruncated, err)
 	}
-	if d.page, err = work.reader.decode(work.buf.Bytes()); err != nil {
+	if d.page, err = work.reader.decode(work.buf.Bytes(), d.silent); err != nil {
 		return out, metadata, err
 	}
 	out.Result = &s3.ListObjectsV2Output{}

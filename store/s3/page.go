@@ -15,6 +15,7 @@ type page struct {
 	entries   []store.Info // names are whole keys
 	truncated bool
 	next      string
+	doubtful  bool // it doesn't say whether keys are encoded, and that matters
 }
 
 // rawEntry is an entry whose strings still lie in the answer's bytes.
@@ -39,12 +40,13 @@ type pageReader struct {
 }
 
 // decode reads the answer b, which it overwrites. The page holds no part of b.
+// Keys are decoded if the answer says that they are encoded, or if always.
 //
 // Errors: ErrTruncated for an answer that is cut, or isn't what S3 promises.
 // Source: Amazon S3 API Reference, ListObjectsV2.
-func (r *pageReader) decode(b []byte) (page, error) {
+func (r *pageReader) decode(b []byte, always bool) (page, error) {
 	r.scan = xmlscan.New(b)
-	r.raw, r.urlCoding, r.truncated, r.next, r.keyCount = r.raw[:0], false, "", nil, -1
+	r.raw, r.urlCoding, r.truncated, r.next, r.keyCount = r.raw[:0], always, "", nil, -1
 	name, end, empty, err := r.scan.Next()
 	if err != nil {
 		return page{}, err
@@ -84,7 +86,7 @@ func (r *pageReader) element(name []byte, empty bool) (err error) {
 		r.truncated = string(text)
 	case "EncodingType":
 		text, err = r.scan.Text(name, empty)
-		r.urlCoding = string(text) == "url"
+		r.urlCoding = r.urlCoding || string(text) == "url"
 	case "KeyCount":
 		if text, err = r.scan.Text(name, empty); err == nil {
 			if r.keyCount, err = strconv.ParseInt(string(text), 10, 64); err != nil {
@@ -183,6 +185,8 @@ func (r *pageReader) build() (page, error) {
 			if r.raw[i].key, err = unquote(r.raw[i].key); err != nil {
 				return page{}, err
 			}
+		} else if !p.doubtful {
+			p.doubtful = bytes.IndexByte(r.raw[i].key, '%') >= 0 || bytes.IndexByte(r.raw[i].key, '+') >= 0
 		}
 		total += len(r.raw[i].key) + len(r.raw[i].etag)
 	}
