@@ -28,7 +28,7 @@ for layout in $layouts; do
 	"$bin/server" -addr "127.0.0.1:$port" -objects "$objects" -layout "$layout" -latency "$latency" -rate "$rate" 2>/dev/null &
 	server=$!
 	until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do sleep 0.1; done
-	env -u AWS_CA_BUNDLE "$bin/listing" -endpoint "http://127.0.0.1:$port" -rate "$rate" ${RUNS:+-runs "$RUNS"}
+	"$bin/listing" -endpoint "http://127.0.0.1:$port" -rate "$rate" ${RUNS:+-runs "$RUNS"}
 	kill "$server" && wait "$server" 2>/dev/null || true
 	server=
 done

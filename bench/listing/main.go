@@ -13,7 +13,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"runtime"
 	"slices"
@@ -37,22 +36,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "listing:", err)
 		os.Exit(1)
 	}
-}
-
-// plainKeys asks for keys as they are. Fakes may encode them without saying so.
-type plainKeys struct{ c *http.Client }
-
-func (p plainKeys) Do(r *http.Request) (*http.Response, error) {
-	q := r.URL.Query()
-	q.Del("encoding-type")
-	r.URL.RawQuery = q.Encode()
-	return p.c.Do(r)
-}
-
-func client() *http.Client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConns, t.MaxIdleConnsPerHost = 1024, 1024
-	return &http.Client{Transport: t}
 }
 
 // result is one run.
@@ -89,7 +72,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	opener := s3.New(s3.Options{Endpoint: *endpoint, Region: "us-east-1", Client: plainKeys{client()}, Credentials: credentials.NewStaticCredentialsProvider("k", "s", "")})
+	opener := s3.New(s3.Options{Endpoint: *endpoint, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", "")})
 	st, err := opener.Open(ctx, root)
 	if err != nil {
 		return err
