@@ -74,7 +74,7 @@ func (f *folder) dir(name string) {
 	switch {
 	case name == Dir && f.partition == "":
 	case name == Dir || name == "_delta_log":
-		f.nested = f.partition != ""
+		f.nested = f.nested || f.partition != ""
 		f.foreign = append(f.foreign, name)
 	default:
 		f.foreign = append(f.foreign, name)

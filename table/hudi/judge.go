@@ -13,6 +13,12 @@ import (
 // whole, and what was counted.
 func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, error) {
 	sum := Summary{Candidates: int64(len(f.files) + len(f.unlisted)), Unlisted: int64(len(f.unlisted)), Foreign: int64(len(f.foreign))}
+	if f.nested {
+		// Another table's root: nothing in it is ours, whatever it looks like.
+		sum.Foreign, sum.Candidates, sum.Unlisted = sum.Foreign+sum.Candidates, 0, 0
+		sum.Warnings = append(sum.Warnings, "another table lies at "+f.partition+" and is left alone")
+		return nil, sum, nil
+	}
 	groups, err := p.t.groups(ctx, f.partition, f.files)
 	if err != nil {
 		return nil, sum, err

@@ -396,3 +396,37 @@ func TestPartitionFilters(t *testing.T) {
 		t.Error("the expression doesn't match in full")
 	}
 }
+
+// A table inside the table, even one that looks like a partition, is left alone.
+func TestNestedTableIsLeftAlone(t *testing.T) {
+	for _, marker := range []string{"inner/.hoodie/hoodie.properties", "inner/_delta_log/0.json"} {
+		s := newScenario(t, 9, false)
+		s.upsert(1, "f")
+		s.upsert(2, "f")
+		at1, at2 := s.hour(1), s.hour(2)
+		s.put(marker, []byte("x"), s.now)
+		s.put("inner/.hoodie_partition_metadata", []byte("x"), s.now)
+		for _, at := range []string{at1, at2} {
+			s.put("inner/g_0-0-0_"+at+".parquet", nil, s.now)
+		}
+		if got := s.dies(versions(1), 49); got != "f@1" {
+			t.Errorf("with %s %q dies", marker, got)
+		}
+	}
+}
+
+// CDC logs go with their slice, on copy-on-write tables too (F10, B120).
+func TestChangeLogsGoWithTheirSlice(t *testing.T) {
+	for _, version := range []int{6, 9} {
+		s := newScenario(t, version, false)
+		s.upsert(1, "f")
+		s.upsert(2, "f")
+		s.put("p=1/.f_"+s.hour(1)+".log.1_0-1-2.cdc", nil, s.now)
+		s.put("p=1/.f_"+s.hour(2)+".log.1_0-1-2.cdc", nil, s.now)
+		s.upsert(3, "f")
+		// In version 9 the log of commit 2 lies on top of slice 2, which it completed into.
+		if got := s.dies(versions(1), 49); got != "f+1 f+2 f@1 f@2" {
+			t.Errorf("version %d: %q", version, got)
+		}
+	}
+}

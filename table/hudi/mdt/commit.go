@@ -376,12 +376,17 @@ func (t *Table) takeBack(ctx context.Context, w Writing, i timeline.Instant) err
 	return nil
 }
 
+// remove removes an object, and the checksum that Hadoop keeps beside one on a
+// local disk: with it, the object written anew couldn't be read.
 func (t *Table) remove(ctx context.Context, w Writing, name string) error {
 	if err := w.Verify(ctx); err != nil {
 		return err
 	}
-	if err := w.Writer.Remove(ctx, name, ""); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	key := lake.Key(name)
+	for _, n := range []string{name, string(key.Dir()) + "/." + key.Base() + ".crc"} {
+		if err := w.Writer.Remove(ctx, n, ""); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }
