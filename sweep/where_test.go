@@ -276,6 +276,7 @@ func (w *whereTable) plan(t *testing.T, where string) (files, dirs []string, req
 	e.Stores = oneStore{root, w.st, m.elsewhere}
 	req := m.request(0, "full")
 	req.Where = where
+	req.Tuning.Workers = 1 // so that the number of requests hangs on no timing
 	p, err := e.Plan(t.Context(), req, "")
 	if err != nil {
 		t.Fatalf("where %q: %v", where, err)
