@@ -1,11 +1,13 @@
 package hudi
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/store/mem"
 )
 
@@ -95,4 +97,55 @@ func asOf(g *modelGroup, at string) *modelSlice {
 		}
 	}
 	return nil
+}
+
+// A writer goes on between any two steps of a clean, which is killed at some
+// write: whatever is needed in the end is there, and no clean stays pending.
+func TestWriterBetweenTheStepsOfAClean(t *testing.T) {
+	for seed := range uint64(60) {
+		s := mem.New(mem.Options{})
+		m := newModel(t, seed, s.Put)
+		for range 10 + m.rng.IntN(15) {
+			m.step()
+		}
+		for round := range 4 {
+			k := &killer{s, m.rng.IntN(12)}
+			c := m.config([]Policy{LatestCommits, LatestVersions, LatestHours}[m.rng.IntN(3)])
+			e, err := prepareBy(t, s, lake.Root{Scheme: "mem", Authority: "x", Path: "t"}, k, c, m.clock, lock.None{})
+			if err != nil {
+				if lake.KindOf(err) == lake.Refused {
+					break // a writer came to need a file of the pending clean: it has to be removed by hand
+				}
+				t.Fatalf("seed %d, round %d: %v", seed, round, err)
+			}
+			m.between() // plan and publication
+			err = e.carryOut(t.Context(), k)
+			if kind := lake.KindOf(err); err != nil && kind != lake.Stale && !errors.Is(err, errKilled) {
+				t.Fatalf("seed %d, round %d: %v", seed, round, err)
+			}
+			m.between() // this round and the next
+			p, err := openAt(t, s, m.clock()).Plan(t.Context(), c)
+			if err != nil && lake.KindOf(err) != lake.Refused {
+				t.Fatal(err)
+			}
+			if err != nil {
+				break
+			}
+			p.Earliest = nil // what time travel needs depends on the policy of each clean
+			for f, why := range m.needed(p) {
+				if _, err := s.Stat(t.Context(), f); err != nil {
+					t.Fatalf("seed %d, round %d: %s is gone: %s\n%s", seed, round, f, why, strings.Join(m.trace, "\n"))
+				}
+			}
+		}
+	}
+}
+
+// between does what a writer may do while a clean is at work. Savepoints are
+// left out: Hudi refuses those of commits that a clean, pending or complete,
+// doesn't retain.
+func (m *model) between() {
+	at := m.tick()
+	steps := []func(string) string{m.write, m.insert, m.compact, m.cluster, m.overwrite, m.dropPartition, m.fail, m.pendCompaction, m.pendClustering}
+	m.trace = append(m.trace, at+" between: "+steps[m.rng.IntN(len(steps))](at))
 }

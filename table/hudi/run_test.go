@@ -64,9 +64,14 @@ func prepare(t *testing.T, s store.Reader, w store.Writer, c Config, now time.Ti
 
 func prepareAt(t *testing.T, s store.Reader, root lake.Root, w store.Writer, c Config, now time.Time, l lock.Provider) (*execution, error) {
 	t.Helper()
+	return prepareBy(t, s, root, w, c, func() time.Time { return now }, l)
+}
+
+func prepareBy(t *testing.T, s store.Reader, root lake.Root, w store.Writer, c Config, now func() time.Time, l lock.Provider) (*execution, error) {
+	t.Helper()
 	e := &execution{}
 	var err error
-	if e.tab, err = Open(t.Context(), s, root, Options{Zone: time.UTC, Now: func() time.Time { return now }, Workers: 2}); err != nil {
+	if e.tab, err = Open(t.Context(), s, root, Options{Zone: time.UTC, Now: now, Workers: 2}); err != nil {
 		return nil, err
 	}
 	p, err := e.tab.Plan(t.Context(), c)
