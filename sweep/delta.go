@@ -64,7 +64,7 @@ func (e *Engine) openDelta(ctx context.Context, p *place, req PlanRequest) (*del
 func (e *Engine) deltaTable(ctx context.Context, p *place, tuning Tuning) (*delta.Table, error) {
 	now := p.now
 	return delta.Open(ctx, p.reader, p.root, delta.Options{
-		Now: func() time.Time { return now }, Aliases: p.aliases, Workers: tuning.Workers, Observer: e.Observe,
+		Now: func() time.Time { return now }, Aliases: p.aliases, Inside: p.names.inside, Workers: tuning.Workers, Observer: e.Observe,
 	})
 }
 

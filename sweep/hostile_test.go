@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/deltatest"
 )
 
 // TestNothingOfOursLandsInATable: what we write by a name that the user gives
@@ -138,4 +139,48 @@ func copyTree(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestOwnFilesUnderOtherNames: absolute paths of a log that reach the table by
+// a symlink somewhere are the table's own, and so are those of a clone.
+func TestOwnFilesUnderOtherNames(t *testing.T) {
+	w := newWorld(t)
+	elsewhere := t.TempDir()
+	for name, target := range map[string]string{"up": filepath.Dir(w.dir), "root": w.dir, "part": w.dir + "/p%3D1", "file": w.dir + "/one", "other": t.TempDir()} {
+		if err := os.Symlink(target, filepath.Join(elsewhere, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	dv, vector := deltatest.UUIDVector("", 1, -1)
+	dv.StorageType, dv.PathOrInlineDv = "p", "file:"+elsewhere+"/up/t/"+vector
+	w.Features([]string{"deletionVectors"}, nil)
+	own := []string{"a b/f", "live", "p%3D1/f", "one", vector, "cloned"}
+	for _, n := range append(own, "orphan", "removed") {
+		w.file(n, old)
+	}
+	w.commit(old, deltatest.NewAdd("file://"+elsewhere+"/up/t/a%20b/f", 9), deltatest.NewAdd(elsewhere+"/root/live", 9).WithDV(dv),
+		deltatest.NewAdd("file:"+elsewhere+"/part/f", 9), deltatest.NewAdd("file:"+elsewhere+"/file", 9), deltatest.NewAdd("file:"+elsewhere+"/other/orphan", 9),
+		deltatest.NewAdd(elsewhere+"/root/removed", 9))
+	w.commit(10*24*hour, deltatest.NewRemove(elsewhere+"/root/removed", w.ago(10*24*hour)))
+	clone := newWorld(t)
+	clone.commit(old, deltatest.NewAdd("file:"+elsewhere+"/root/cloned", 9))
+	req := w.request(week, "full")
+	req.Protect = []string{clone.dir}
+	w.wants(req, "orphan", "removed")
+	w.wants(w.request(week, "lite"), "removed")
+	w.vacuum(req)
+	w.has(append(own, "!orphan", "!removed")...)
+	again := newWorld(t)
+	again.live("x", old)
+	again.file("late", old)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(again.dir, link); err != nil {
+		t.Fatal(err)
+	}
+	p := again.wants(again.request(week, "full"), "late")
+	again.commit(0, deltatest.NewAdd(link+"/late", 9)) // adopted after the plan
+	if _, err := again.apply(p, ApplyRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	again.has("late")
 }

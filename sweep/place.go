@@ -17,6 +17,7 @@ type place struct {
 	given   string
 	root    lake.Root
 	aliases []lake.Root // other names of root, such as the target of a symlink
+	names   *ownNames   // finds own files under yet other names
 	reader  store.Reader
 	now     time.Time     // the earlier of our clock and the store's
 	skew    time.Duration // our clock minus the store's
@@ -58,7 +59,7 @@ func (e *Engine) open(ctx context.Context, table string) (*place, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	p.now = e.Now()
+	p.names, p.now = newOwnNames(root), e.Now()
 	if p.status, err = p.reader.Status(ctx); err != nil && !errors.Is(err, store.ErrUnsupported) {
 		return nil, err
 	}

@@ -61,7 +61,9 @@ func (e *Engine) protectTable(ctx context.Context, p *place, name string) (keep 
 		if err != nil {
 			return nil, err
 		}
-		if !paths.Outside {
+		if paths.Outside {
+			keep = append(keep, p.names.inside(uri)...)
+		} else {
 			keep = append(append(keep, paths.Key), paths.Protect...)
 		}
 	}

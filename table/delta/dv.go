@@ -35,6 +35,18 @@ func decodeZ85(s string) (out [16]byte, err error) {
 	return out, nil
 }
 
+// logPath reads the path of an action.
+func (t *Table) logPath(s string) (lake.Paths, error) {
+	p, err := t.root.LogPath(s, t.o.Aliases...)
+	if err != nil || !p.Outside || t.o.Inside == nil {
+		return p, err
+	}
+	if keys := t.o.Inside(s); len(keys) > 0 {
+		return lake.Paths{Key: keys[0], Protect: keys[1:]}, nil
+	}
+	return p, nil
+}
+
 // dvPaths returns the file of a deletion vector; ok is false for an inline one.
 //
 // Errors: Damaged for a descriptor that can't be read; Unsupported for a kind
@@ -52,7 +64,7 @@ func (t *Table) dvPaths(d *logline.DV) (p lake.Paths, ok bool, err error) {
 		if !strings.HasPrefix(d.Text, "/") && !strings.Contains(d.Text, ":") {
 			return fail(lake.Damaged, errors.New("storage type p without an absolute path"))
 		}
-		p, err = t.root.LogPath(d.Text, t.o.Aliases...)
+		p, err = t.logPath(d.Text)
 		return p, err == nil, err
 	case "u":
 		if len(d.Text) < 20 {

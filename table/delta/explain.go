@@ -107,7 +107,7 @@ func (s *explainSink) names(p lake.Paths) bool {
 // which says how an action names the key: as its file, as its deletion
 // vector, or not at all.
 func (s *explainSink) which(a *logline.Action) (string, error) {
-	p, err := s.g.t.root.LogPath(a.Path, s.g.t.o.Aliases...)
+	p, err := s.g.t.logPath(a.Path)
 	if err != nil {
 		return "", err
 	}

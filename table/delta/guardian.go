@@ -180,7 +180,7 @@ func (g *guardian) others(c logFile, b batch) error {
 }
 
 func (g *guardian) protect(a *logline.Action) error {
-	p, err := g.t.root.LogPath(a.Path, g.t.o.Aliases...)
+	p, err := g.t.logPath(a.Path)
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func (s *liteSink) gone(a *logline.Action, c *logFile) error {
 	if a.Op == logline.Add {
 		return nil
 	}
-	paths, err := s.g.t.root.LogPath(a.Path, s.g.t.o.Aliases...)
+	paths, err := s.g.t.logPath(a.Path)
 	if err != nil {
 		return err
 	}

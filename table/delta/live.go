@@ -41,7 +41,7 @@ func (t *Table) liveFile(a *logline.Action, c *logFile, parts *partitionTable) (
 	if c != nil {
 		f.Committed = t.commitTimeKnown(*c)
 	}
-	p, err := t.root.LogPath(a.Path, t.o.Aliases...)
+	p, err := t.logPath(a.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (t *Table) OutsidePaths(ctx context.Context) iter.Seq2[string, error] {
 }
 
 func (t *Table) outsidePaths(a *logline.Action, _ *logFile) (out []string, err error) {
-	p, err := t.root.LogPath(a.Path, t.o.Aliases...)
+	p, err := t.logPath(a.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ type liveCounts struct {
 // live protects a live file and its deletion vector.
 func (s *protectSink) live(a *logline.Action, _ *logFile) error {
 	g := s.g
-	p, err := g.t.root.LogPath(a.Path, g.t.o.Aliases...)
+	p, err := g.t.logPath(a.Path)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (s *protectSink) note(k lake.Key, values int32) {
 // or later, and remembers the rest.
 func (s *protectSink) gone(a *logline.Action, c *logFile) error {
 	g := s.g
-	p, err := g.t.root.LogPath(a.Path, g.t.o.Aliases...)
+	p, err := g.t.logPath(a.Path)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (s keepSink) gone(a *logline.Action, c *logFile) error {
 	if a.Op != logline.CDC || c == nil || c.version != s.version {
 		return nil
 	}
-	p, err := s.g.t.root.LogPath(a.Path, s.g.t.o.Aliases...)
+	p, err := s.g.t.logPath(a.Path)
 	if err == nil && !p.Outside {
 		s.g.protect(p, false)
 	}

@@ -21,9 +21,11 @@ const LogDir = "_delta_log"
 
 // Options tunes Open. The zero value is valid.
 type Options struct {
-	Now      func() time.Time // the time of the run, the earlier of our clock and the store's; nil: time.Now
-	Aliases  []lake.Root      // other names of the same root, such as the target of a symlink
-	Workers  int              // files of the log read at once; 0 chooses for the store
+	Now     func() time.Time // the time of the run, the earlier of our clock and the store's; nil: time.Now
+	Aliases []lake.Root      // other names of the same root, such as the target of a symlink
+	// Inside returns the keys of the table's own objects that an absolute path names which by its text leads elsewhere; none if it does. nil: text decides.
+	Inside   func(path string) []lake.Key
+	Workers  int // files of the log read at once; 0 chooses for the store
 	Observer lake.Observer
 }
 
