@@ -91,7 +91,7 @@ func (a *app) bindGlobals(root *cobra.Command) {
 	fs.VarP(&value[report.Format]{to: &g.output, parse: parseOutput, kind: "FORM", text: string(report.Text)}, "output", "o", "form of the output: text, json, jsonl, csv or paths")
 	fs.BoolVarP(&g.nul, "nul", "0", false, "end each path with NUL instead of a line break (with -o paths)")
 	fs.BoolVarP(&g.quiet, "quiet", "q", false, "tell only errors on standard error")
-	fs.BoolVarP(&g.verbose, "verbose", "v", false, "show every object, and tell what is decided and why")
+	fs.BoolVarP(&g.verbose, "verbose", "v", false, "show every object, and tell each request to the store")
 	fs.Var(&value[string]{to: &g.logFormat, parse: oneOf("text", "json"), kind: "FORM", text: "text"}, "log-format", "form of the talk on standard error: text or json")
 	fs.Var(&value[string]{to: &g.progress, parse: oneOf("auto", "bar", "plain", "json", "none"), kind: "FORM", text: "auto"}, "progress", "progress on standard error: auto, bar, plain, json or none")
 	fs.BoolVar(&g.noColor, "no-color", false, "no colours on terminals (as NO_COLOR does)")

@@ -49,7 +49,7 @@ func newEngine(s session) (engine, error) {
 			},
 			Wrap: func(root lake.Root, st store.Store) store.Store {
 				if s.log.Enabled(context.Background(), slog.LevelDebug) {
-					st = store.Trace(st, s.log)
+					st = store.Trace(st, s.log.With("place", root.String()))
 				}
 				return store.Retry(pacers.of(root).Pace(st), store.RetryOptions{})
 			},
