@@ -94,6 +94,7 @@ type ApplyRequest struct {
 	MaxBytes    int64
 	MaxDuration time.Duration
 	Quarantine  string // a prefix; "" deletes
+	Trash       bool   // move into the file system's own trash instead of deleting
 	Journal     string // a URI or path; "" beside the plan or in the state directory
 	CommitLog   string // "auto" (or ""), "on", "off"
 	AllVersions string // names the table: delete old versions of a versioned bucket too

@@ -74,7 +74,9 @@ func (e *Engine) deltaJob(ctx context.Context, p *plan.Plan, h *filelist.Head, r
 	if err != nil {
 		return job, o, err
 	}
-	job.Place = all
+	if job.Place, err = target(all, h, req); err != nil {
+		return job, o, err
+	}
 	lease, err := e.lease(ctx, all, h.PlanID, at.root)
 	if err != nil {
 		return job, o, err
@@ -108,6 +110,22 @@ func (e *Engine) deltaJob(ctx context.Context, p *plan.Plan, h *filelist.Head, r
 		PlanID: h.PlanID, Table: h.Table, Format: h.Format, Tool: e.Tool, Created: e.Now().UTC(), Quarantine: quarantine,
 	})
 	return job, o, err
+}
+
+// target returns the place that a run deletes from: the store, or with --trash
+// the store whose deletes go to its trash.
+func target(all store.Store, h *filelist.Head, req ApplyRequest) (store.Store, error) {
+	if !req.Trash {
+		return all, nil
+	}
+	if req.Quarantine != "" || req.AllVersions != "" {
+		return nil, &lake.Error{Op: "apply", Table: h.Table, Kind: lake.Invalid, Err: errors.New("--trash goes with neither --quarantine nor --all-versions"), Hint: "Give one of them."}
+	}
+	s, err := store.InTrash(all)
+	if err != nil {
+		return nil, &lake.Error{Op: "apply", Table: h.Table, Kind: lake.Invalid, Err: err, Hint: "--trash is for HDFS; --quarantine moves objects on every store."}
+	}
+	return s, nil
 }
 
 // allVersions reports whether the user wants old versions deleted too, of this

@@ -63,7 +63,9 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 	if err != nil {
 		return job, o, err
 	}
-	job.Place = all
+	if job.Place, err = target(all, h, req); err != nil {
+		return job, o, err
+	}
 	meta := store.Confine(all, hudi.Dir)
 	provider, err := e.hudiLock(ctx, h, struct {
 		store.Reader

@@ -123,7 +123,7 @@ func (s *sources) selector(n *ast.SelectorExpr) {
 	switch name := x.Name + "." + n.Sel.Name; {
 	case (name == "os.Exit" || strings.HasPrefix(name, "log.Fatal") || name == "syscall.Exit") && rank(s.pkg) > 0:
 		s.report(n, "%s: return an error, only cmd ends the process", name)
-	case (name == "store.Deleter" || name == "store.Trasher" || name == "store.TrashOf") && !within(s.pkg, "store") && !within(s.pkg, "reap"):
+	case (name == "store.Deleter" || name == "store.Trasher") && !within(s.pkg, "store") && !within(s.pkg, "reap"):
 		s.report(n, "%s belongs to store and reap", name)
 	}
 }

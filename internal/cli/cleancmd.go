@@ -128,8 +128,11 @@ func (a *app) carryOut(ctx context.Context, e engine, p *plan.Plan, f applyFlags
 	if !f.yes {
 		what := report.Plural(head.Totals.Dead, "file") + ", " + report.Bytes(head.Totals.DeadBytes)
 		verb := "Delete "
-		if f.req.Quarantine != "" {
+		switch {
+		case f.req.Quarantine != "":
 			verb = "Move to quarantine "
+		case f.req.Trash:
+			verb = "Move to the trash "
 		}
 		if err := a.ask(verb + what + " of " + report.Printable(head.Table) + "?"); err != nil {
 			return err
@@ -137,8 +140,11 @@ func (a *app) carryOut(ctx context.Context, e engine, p *plan.Plan, f applyFlags
 	}
 	f.req.Tuning = a.flags.tuning
 	verb := "DELETED"
-	if f.req.Quarantine != "" {
+	switch {
+	case f.req.Quarantine != "":
 		verb = "QUARANTINED"
+	case f.req.Trash:
+		verb = "MOVED TO THE TRASH"
 	}
 	return a.execute(ctx, head.Table, verb, func(emit func(sweep.Outcome)) (sweep.Result, error) {
 		return e.Apply(ctx, p, f.req, emit)
