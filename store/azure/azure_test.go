@@ -326,7 +326,7 @@ func TestPlaces(t *testing.T) {
 			if r.URL.Query().Get("sig") != "secret" {
 				t.Error("no signature")
 			}
-			return nil, &http.ProtocolError{ErrorString: "not today"}
+			return nil, errors.New("not today")
 		})
 		_, err := open(t, opt, place).Stat(t.Context(), "f")
 		if asked != want || err == nil || strings.Contains(err.Error(), "secret") {
