@@ -167,7 +167,7 @@ func (run *deltaRun) expected() func(lake.Key) bool {
 		return run.rules.Visible
 	}
 	lists := run.where.mayMatchDir()
-	return func(k lake.Key) bool { return run.rules.Visible(k) && lists(k.Dir()) }
+	return func(k lake.Key) bool { return lists(k.Dir()) && run.rules.Visible(k) }
 }
 
 func invalid(table, what, hint string) error {

@@ -334,7 +334,7 @@ func (t *Table) rowGroupWorkers() int {
 // checkpointFiles calls a function of each of at most workers goroutines with every add
 // and remove of a checkpoint. start makes such a function; it and its
 // action are used by one goroutine at a time.
-func (t *Table) checkpointFiles(ctx context.Context, c checkpoint, parts *partitionTable, start func() func(*logline.Action) error) error {
+func (t *Table) checkpointFiles(ctx context.Context, c checkpoint, parts checkpointValues, start func() func(*logline.Action) error) error {
 	o, err := t.openCheckpoint(ctx, c)
 	if err != nil {
 		return err
@@ -346,7 +346,10 @@ func (t *Table) checkpointFiles(ctx context.Context, c checkpoint, parts *partit
 	}
 	if o.json != nil {
 		fn := <-free
-		intern := parts.interner()
+		intern := parts.removes.interner()
+		if parts.adds != nil {
+			intern = parts.adds.interner()
+		}
 		err := t.lines(ctx, *o.json, func(line []byte) error {
 			a, err := logline.Parse(line, intern)
 			if err != nil || a.Op != logline.Add && a.Op != logline.Remove {

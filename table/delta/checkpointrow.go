@@ -34,7 +34,7 @@ func (g *rowGroup) fileColumns(name string) *fileColumns {
 }
 
 // files calls fn with every add and remove of a row group.
-func (g *rowGroup) files(parts *partitionTable, fn func(*logline.Action) error) error {
+func (g *rowGroup) files(parts checkpointValues, fn func(*logline.Action) error) error {
 	add, remove := g.fileColumns("add"), g.fileColumns("remove")
 	for i, name := range [2]string{"add", "remove"} {
 		c := [2]*fileColumns{add, remove}[i]
@@ -56,7 +56,7 @@ func (g *rowGroup) files(parts *partitionTable, fn func(*logline.Action) error) 
 				continue
 			}
 			a = logline.Action{Op: logline.Add + logline.Op(i), Size: -1}
-			if err := c.read(&a, row, parts); err != nil {
+			if err := c.read(&a, row, [2]*partitionTable{parts.adds, parts.removes}[i]); err != nil {
 				return err
 			}
 			if err := fn(&a); err != nil {
@@ -66,6 +66,10 @@ func (g *rowGroup) files(parts *partitionTable, fn func(*logline.Action) error) 
 	}
 	return nil
 }
+
+// checkpointValues says which partition values of a checkpoint are read, and
+// into which table; nil reads none.
+type checkpointValues struct{ adds, removes *partitionTable }
 
 func (c *fileColumns) read(a *logline.Action, row int64, parts *partitionTable) (err error) {
 	if a.Path, err = c.path.Text(); err != nil {

@@ -29,6 +29,8 @@ type commitReader struct {
 	// names tells for a commit that only removes and change data matter, so
 	// that its adds are passed over unread.
 	skipAdds func(logFile) bool
+	// removedOnly: the values of a checkpoint's live files don't matter.
+	removedOnly bool
 }
 
 // each calls fn with the batches of each commit, commit by commit in the order

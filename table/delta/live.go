@@ -170,7 +170,7 @@ func visit[S flusher](ctx context.Context, t *Table, parts *partitionTable, hist
 	return t.withCheckpoint(func(base *checkpoint) error {
 		if base != nil {
 			nothing := func() func(*logline.Action) error { return func(*logline.Action) error { return nil } }
-			if err := t.checkpointFiles(ctx, *base, nil, nothing); err != nil {
+			if err := t.checkpointFiles(ctx, *base, checkpointValues{}, nothing); err != nil {
 				return err
 			}
 		}

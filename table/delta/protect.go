@@ -51,7 +51,7 @@ type Protection struct {
 }
 
 // PartitionDirs is one combination of partition values with the directories
-// that files of it lie in.
+// that files of it lie in; those of live files that only a checkpoint names are left out.
 type PartitionDirs struct {
 	Values lake.Partition
 	Dirs   []lake.Key // sorted; "" is the root
@@ -116,7 +116,8 @@ func (t *Table) protect(ctx context.Context, req ProtectRequest, base *checkpoin
 			return nil, err
 		}
 	}
-	reader := commitReader{t: t, parts: g.parts}
+	// WHERE judges files that are gone: where live ones lie is nothing to it.
+	reader := commitReader{t: t, parts: g.parts, removedOnly: true}
 	if err := t.replay(ctx, t.seg.version, base, reader, func() sink { return g.start(true) }, g.others); err != nil {
 		return nil, err
 	}
@@ -215,11 +216,19 @@ func (g *protector) history(ctx context.Context, base *checkpoint) error {
 	}
 	old := slices.Clone(g.t.seg.below(base.version))
 	slices.Reverse(old)
-	reader := commitReader{t: g.t, parts: g.parts, skipAdds: func(c logFile) bool {
-		return g.parts == nil && c.modified.Before(g.req.Cutoff)
-	}}
+	reader := commitReader{t: g.t, parts: g.parts, skipAdds: func(c logFile) bool { return c.modified.Before(g.req.Cutoff) }}
+	if err := g.read(ctx, reader, old); err != nil || g.parts == nil || g.removed.empty() {
+		return err
+	}
+	// WHERE asks what the adds said of the files that are gone.
+	reader.skipAdds = nil
+	return g.read(ctx, reader, old)
+}
+
+// read hands the actions of old commits to a sink.
+func (g *protector) read(ctx context.Context, reader commitReader, commits []logFile) error {
 	out := g.start(false)
-	return reader.each(ctx, old, func(c logFile, b batch) error {
+	return reader.each(ctx, commits, func(c logFile, b batch) error {
 		for i := range b.files {
 			if err := out.gone(&b.files[i], &c); err != nil {
 				return lineError(c.name, err)

@@ -45,7 +45,9 @@ func (s *protectSink) live(a *logline.Action, _ *logFile) error {
 	}
 	if !p.Outside {
 		g.protect(p, s.primary)
-		s.note(p.Key, a.Values)
+		if s.g.parts != nil && a.Values != 0 {
+			s.note(p.Key, a.Values)
+		}
 		if s.primary {
 			s.sampler.add(p.Key)
 		}

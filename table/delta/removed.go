@@ -87,6 +87,13 @@ func (r *removals) also(fp uint64, first, values int32) int32 {
 	return first
 }
 
+// empty reports whether nothing was removed.
+func (r *removals) empty() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.files) == 0
+}
+
 func (r *removals) get(k lake.Key, parts *partitionTable) (Removed, bool) {
 	fp := xxh3.HashStringSeed(string(k), r.seed)
 	r.mu.Lock()

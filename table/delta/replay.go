@@ -70,7 +70,11 @@ func (t *Table) replay(ctx context.Context, version int64, base *checkpoint, r c
 	if err != nil || base == nil {
 		return err
 	}
-	return t.checkpointFiles(ctx, *base, r.parts, func() func(*logline.Action) error {
+	values := checkpointValues{adds: r.parts, removes: r.parts}
+	if r.removedOnly {
+		values.adds = nil
+	}
+	return t.checkpointFiles(ctx, *base, values, func() func(*logline.Action) error {
 		out := start()
 		return func(a *logline.Action) error {
 			if a.Op == logline.Add && (keys.Len() == 0 || !has(keys, a)) {
