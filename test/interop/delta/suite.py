@@ -195,7 +195,7 @@ def quarantine_and_restore():
     lakesweep("vacuum", root, "--yes", *FULL, "--unsafe-retain-below", root, "--unsafe-mostly-dead", root,
               "--quarantine", os.path.join(WORK, "quarantine", "away"), "--journal", journal)
     assert names - set(tree(root)), "nothing was moved"
-    lakesweep("restore", journal, "--yes")
+    lakesweep("restore", journal)
     missing = {p for p in names - set(tree(root)) if not p.endswith("/") and not p.endswith(".crc")}
     assert not missing, sorted(missing)[:4]
     same(before, root, versions)
