@@ -4,8 +4,7 @@
 #
 #   bench/listing.sh [OBJECTS [LAYOUT…]]        default: 10000000, all five layouts
 #
-# Uses ../shared/bench/fakes3 where it is, else bench/fakelist. One JSON object
-# a run. Compare runs of one layout: a machine that others use too changes.
+# One JSON object a run. Compare runs of one layout: a machine that others use too changes.
 set -eu
 cd "$(dirname "$0")/.."
 objects=${1:-10000000}
@@ -16,11 +15,7 @@ rate=${RATE:-3500} latency=${LATENCY:-50ms} port=${PORT:-9391}
 bin=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$bin"' EXIT
-if [ -d ../shared/bench/fakes3 ]; then
-	(cd ../shared/bench/fakes3 && go build -o "$bin/server" .)
-else
-	go build -o "$bin/server" ./bench/fakelist
-fi
+go build -o "$bin/server" ./bench/fakes3
 go build -o "$bin/listing" ./bench/listing
 
 for layout in $layouts; do

@@ -4,6 +4,7 @@
 //
 //	go run ./bench/mktable -out /tmp/table                         48 partitions of 10,000 files
 //	go run ./bench/mktable -out /tmp/log -no-files -checkpoint     the log alone, for replay
+//	go run ./bench/mktable -out /tmp/log -no-files -keys names     the log, and the names that bench/fakes3 serves
 package main
 
 import (
@@ -29,6 +30,8 @@ type maker struct {
 	dead       int // percent
 	checkpoint bool
 	noFiles    bool
+	keys       string
+	names      *bufio.Writer // of all files, live and dead; nil for none
 	old        time.Time
 	rng        *rand.Rand
 }
@@ -77,6 +80,7 @@ func main() {
 	flag.IntVar(&m.dead, "dead-percent", 10, "files of a hundred that no version names")
 	flag.BoolVar(&m.checkpoint, "checkpoint", false, "write a classic checkpoint as well")
 	flag.BoolVar(&m.noFiles, "no-files", false, "write the log only")
+	flag.StringVar(&m.keys, "keys", "", "file to write the names of all files to, for bench/fakes3")
 	flag.Parse()
 	if err := m.run(); err != nil {
 		log.Fatal(err)
@@ -96,6 +100,14 @@ func (m *maker) run() (err error) {
 		}
 		rows = parquet.NewGenericWriter[action](f, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(500_000))
 		defer func() { err = errors.Join(err, rows.Close(), f.Close()) }()
+	}
+	if m.keys != "" {
+		f, err := os.Create(m.keys)
+		if err != nil {
+			return err
+		}
+		m.names = bufio.NewWriter(f)
+		defer func() { err = errors.Join(err, m.names.Flush(), f.Close()) }()
 	}
 	live := 0
 	for p := range m.partitions {
@@ -138,6 +150,9 @@ func (m *maker) commit(logDir string, p int, rows *parquet.GenericWriter[action]
 			if err := errors.Join(os.WriteFile(path, []byte("x"), 0o644), os.Chtimes(path, m.old, m.old)); err != nil {
 				return 0, err
 			}
+		}
+		if m.names != nil {
+			fmt.Fprintln(m.names, name) // Flush tells the error
 		}
 		if i%100 < m.dead {
 			continue

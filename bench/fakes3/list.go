@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"log"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	pageKeys  = 1000
+	timestamp = "2006-01-02T15:04:05.000Z"
+)
+
+func (s *server) list(w http.ResponseWriter, q url.Values) {
+	s.lists.Add(1)
+	prefix, delimiter, after := q.Get("prefix"), q.Get("delimiter"), q.Get("start-after")
+	if t, err := url.QueryUnescape(q.Get("continuation-token")); err != nil {
+		fail(w, http.StatusBadRequest, "InvalidArgument")
+		return
+	} else if t != "" {
+		after = t
+	}
+	limit := pageKeys
+	if n, err := strconv.Atoi(q.Get("max-keys")); err == nil {
+		limit = min(limit, n)
+	}
+	encode := func(k string) string { return k }
+	if q.Get("encoding-type") == "url" {
+		encode = func(k string) string { return strings.ReplaceAll(url.QueryEscape(k), "%2F", "/") }
+	}
+	files, err := s.overlay.files()
+	if err != nil {
+		fail(w, http.StatusInternalServerError, "InternalError")
+		return
+	}
+	c := cursor{s: s, files: files, modified: s.modified.Format(timestamp)}
+	c.seek(after, false)
+	if prefix > after {
+		c.seek(prefix, true)
+	}
+	b := make([]byte, 0, 1<<10+limit*330)
+	b = append(b, `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><EncodingType>url</EncodingType>`...)
+	if q.Get("encoding-type") != "url" {
+		b = b[:len(b)-len("<EncodingType>url</EncodingType>")]
+	}
+	n, last, more := 0, after, false
+	for ; ; n++ {
+		o, ok := c.next()
+		if !ok || !strings.HasPrefix(o.key, prefix) {
+			break
+		}
+		if more = n == limit; more {
+			break
+		}
+		if end := strings.Index(o.key[len(prefix):], "/"); delimiter == "/" && end >= 0 {
+			dir := o.key[:len(prefix)+end+1]
+			last = dir + "\U0010FFFF"
+			c.seek(last, false)
+			b = append(append(append(b, "<CommonPrefixes><Prefix>"...), encode(dir)...), "</Prefix></CommonPrefixes>"...)
+			continue
+		}
+		last = o.key
+		b = append(append(append(b, "<Contents><Key>"...), encode(o.key)...), "</Key><LastModified>"...)
+		b = append(append(b, o.modified...), `</LastModified><ETag>&quot;d41d8cd98f00b204e9800998ecf8427e&quot;</ETag><Size>`...)
+		b = append(strconv.AppendInt(b, o.size, 10), `</Size><StorageClass>STANDARD</StorageClass></Contents>`...)
+	}
+	b = fmt.Appendf(b, "<KeyCount>%d</KeyCount><MaxKeys>%d</MaxKeys><IsTruncated>%t</IsTruncated>", n, limit, more)
+	if more {
+		b = append(append(append(b, "<NextContinuationToken>"...), url.QueryEscape(last)...), "</NextContinuationToken>"...)
+	}
+	w.Header().Set("Content-Type", "application/xml")
+	if _, err := w.Write(append(b, "</ListBucketResult>"...)); err != nil {
+		log.Print(err)
+	}
+}
+
+// cursor goes through the keys and the overlay in one order.
+type cursor struct {
+	s        *server
+	files    []object // of the overlay, sorted
+	modified string
+	i, f     int
+}
+
+func (c *cursor) seek(k string, orAt bool) {
+	c.i = c.s.keys.after(k, orAt)
+	f, found := slices.BinarySearchFunc(c.files, object{key: k}, byKey)
+	if c.f = f; found && !orAt {
+		c.f++
+	}
+}
+
+func (c *cursor) next() (o object, ok bool) {
+	for {
+		switch {
+		case c.i < c.s.keys.n && (c.f == len(c.files) || c.s.keys.at(c.i) < c.files[c.f].key):
+			o = object{c.s.keys.at(c.i), c.modified, c.s.size}
+			c.i++
+			if c.s.isDeleted(o.key) {
+				continue
+			}
+			return o, true
+		case c.f < len(c.files):
+			c.f++
+			return c.files[c.f-1], true
+		default:
+			return object{}, false
+		}
+	}
+}
+
+func (s *server) isDeleted(key string) bool {
+	if s.deletedKeys.Load() == 0 {
+		return false
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.deleted[key]
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(timestamp) }
