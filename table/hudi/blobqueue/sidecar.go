@@ -1,0 +1,198 @@
+package blobqueue
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+const (
+	sidecarExt = ".blob_deletes.parquet"
+	intentExt  = ".blob_drain.parquet"
+	endedExt   = ".blob_drain"
+)
+
+// ExtraPath is the key in a clean's extra metadata that names its sidecar,
+// relative to the table's root.
+const ExtraPath = "blobDeletesPath"
+
+// pathRow is the one column of sidecars and intents.
+type pathRow struct {
+	Path string `parquet:"external_path"`
+}
+
+// EncodePaths returns a sidecar or intent: the paths, which rise strictly.
+//
+// Memory: the file, some 10 to 30 bytes a path.
+func EncodePaths(paths iter.Seq2[string, error]) (data []byte, n int64, err error) {
+	var buffer bytes.Buffer
+	out, last := newWriter[pathRow](&buffer), ""
+	for p, err := range paths {
+		if err == nil && n > 0 && p <= last {
+			err = &lake.Error{Op: "write sidecar", Kind: lake.Internal, Err: fmt.Errorf("%q after %q", p, last)}
+		}
+		if err == nil {
+			_, err = out.Write([]pathRow{{p}})
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		last = p
+		n++
+	}
+	err = out.Close()
+	return buffer.Bytes(), n, err
+}
+
+// SidecarPath is where the sidecar of a clean lies, relative to the table's root.
+func SidecarPath(clean string) string { return Dir + "/" + clean + sidecarExt }
+
+// WriteSidecar makes the sidecar of a clean durable. One with the same bytes
+// may be there already.
+func WriteSidecar(ctx context.Context, r store.Reader, w store.Writer, clean string, data []byte) error {
+	return writeFile(ctx, r, w, SidecarPath(clean), data)
+}
+
+func writeFile(ctx context.Context, r store.Reader, w store.Writer, name string, data []byte) error {
+	if err := create(ctx, r, w, name, data); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}
+
+// paths hands the paths of a sidecar or intent to each, in order, until it
+// returns false.
+//
+// Memory: 4 MiB and one page.
+// Errors: Damaged; fs.ErrNotExist.
+func paths(ctx context.Context, r store.Reader, name string, each func(string) bool) error {
+	info, err := r.Stat(ctx, name)
+	if err != nil {
+		return err
+	}
+	f, err := open(name, store.NewReaderAt(ctx, r, name, info.Size), info.Size, "external_path")
+	if err != nil {
+		return err
+	}
+	stopped := false
+	for _, group := range f.RowGroups() {
+		err := rows(name, group, func(p *pathRow) bool {
+			stopped = !each(p.Path)
+			return !stopped
+		})
+		if err != nil || stopped {
+			return err
+		}
+	}
+	return nil
+}
+
+// artifact is a file in Dir whose name says what it is of.
+type artifact struct {
+	store.Info
+	kind string // sidecarExt, intentExt, endedExt
+	time string // of the clean or drain
+	end  string // of an ended drain
+}
+
+// artifacts lists the sidecars and intents, by time.
+func artifacts(ctx context.Context, r store.Reader) ([]artifact, error) {
+	files, err := list(ctx, r, Dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []artifact
+	for _, e := range files {
+		name := strings.TrimPrefix(e.Name, Dir+"/")
+		for _, ext := range []string{sidecarExt, intentExt, endedExt} {
+			stem, ok := strings.CutSuffix(name, ext)
+			if !ok {
+				continue
+			}
+			at, end, ended := strings.Cut(stem, "_")
+			if digits(at) && ended == (ext == endedExt) && (!ended || digits(end)) {
+				out = append(out, artifact{e, ext, at, end})
+			}
+			break
+		}
+	}
+	return out, nil
+}
+
+func digits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// Sweep removes sidecars whose clean isn't on the timeline, archived or rolled
+// back, and intents of drains that are over, unless they are younger than
+// keep or a write that is pending now began before they ended.
+//
+// Errors: those of the store.
+func Sweep(ctx context.Context, r store.Reader, w store.Writer, t *timeline.Timeline, now time.Time, keep time.Duration) (removed int, err error) {
+	all, err := artifacts(ctx, r)
+	if err != nil || len(all) == 0 {
+		return 0, err
+	}
+	oldest := EarliestWrite(t)
+	ends := make(map[string]string)
+	for _, a := range all {
+		if a.kind == endedExt {
+			ends[a.time] = a.end
+		}
+	}
+	for _, a := range all {
+		last := a.time
+		if a.kind != sidecarExt {
+			last = max(last, ends[a.time])
+		} else if _, ok := t.Find(a.time, timeline.Clean); ok {
+			continue
+		}
+		if oldest != "" && oldest <= last {
+			continue
+		}
+		young, err := younger(ctx, r, a.Info, now.Add(-keep))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return removed, err
+		}
+		if young {
+			continue
+		}
+		if err := remove(ctx, w, a.Name); err != nil {
+			return removed, err
+		}
+		removed++
+	}
+	return removed, nil
+}
+
+// RemoveSidecar removes the sidecar of a clean that was given up.
+func RemoveSidecar(ctx context.Context, w store.Writer, clean string) error {
+	return remove(ctx, w, SidecarPath(clean))
+}
+
+// EarliestWrite is the time of the oldest write that may still bring new
+// references, "" if there is none. Compaction and clustering only copy
+// references whose files are kept until they are complete.
+func EarliestWrite(t *timeline.Timeline) string {
+	for _, i := range t.Instants {
+		switch i.Action {
+		case timeline.Commit, timeline.DeltaCommit, timeline.ReplaceCommit:
+			if i.State != timeline.Completed {
+				return i.Time
+			}
+		}
+	}
+	return ""
+}

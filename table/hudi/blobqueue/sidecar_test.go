@@ -1,0 +1,323 @@
+package blobqueue
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/store/mem"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+func texts(ps ...string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for _, p := range ps {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+func encoded(t *testing.T, ps ...string) []byte {
+	t.Helper()
+	data, n, err := EncodePaths(texts(ps...))
+	if err != nil || n != int64(len(ps)) {
+		t.Fatal(n, err)
+	}
+	return data
+}
+
+// world is a store with a timeline of layout 2.
+type world struct {
+	*mem.Store
+	t   *testing.T
+	now time.Time
+}
+
+const timelineDir = ".hoodie/timeline"
+
+func newWorld(t *testing.T, instants ...string) *world {
+	w := &world{t: t, now: epoch()}
+	w.Store = mem.New(mem.Options{Now: func() time.Time { return w.now }})
+	for _, name := range instants {
+		w.Put(timelineDir+"/"+name, []byte("x"), time.Time{})
+	}
+	return w
+}
+
+func (w *world) timeline() *timeline.Timeline {
+	w.t.Helper()
+	tl, err := timeline.Load(w.t.Context(), w, timelineDir, timeline.Layout2)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return tl
+}
+
+func (w *world) sidecar(clean string, ps ...string) {
+	w.t.Helper()
+	if err := WriteSidecar(w.t.Context(), w, w, clean, encoded(w.t, ps...)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) files() []string {
+	var out []string
+	all, err := artifacts(w.t.Context(), w)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, a := range all {
+		out = append(out, strings.TrimPrefix(a.Name, Dir+"/"))
+	}
+	return out
+}
+
+// C-RFC "Sidecar": one column, required binary external_path (STRING).
+func TestSidecarHasTheRFCsSchema(t *testing.T) {
+	data := encoded(t, "a", "b")
+	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := f.Metadata().Schema
+	if len(root) != 2 || root[1].Name != "external_path" || root[1].RepetitionType.V.String() != "REQUIRED" || root[1].Type.V.String() != "BYTE_ARRAY" {
+		t.Errorf("%+v", root)
+	}
+	if text := f.Schema().String(); !strings.Contains(text, "required binary external_path (STRING)") {
+		t.Error(text)
+	}
+	if SidecarPath("20260101000000000") != ".hoodie/.aux/clean/20260101000000000.blob_deletes.parquet" {
+		t.Error(SidecarPath("20260101000000000"))
+	}
+	if _, _, err := EncodePaths(texts("b", "a")); lake.KindOf(err) != lake.Internal {
+		t.Errorf("unsorted: %v", err)
+	}
+}
+
+func TestSweepRemovesOrphanSidecarsOnly(t *testing.T) {
+	w := newWorld(t, "20260301080000000.clean.requested", "20260301070000000.clean.requested", "20260301070000000.clean.inflight", "20260301070000000_20260301070100000.clean")
+	w.sidecar("20260301080000000", "a") // pending
+	w.sidecar("20260301070000000", "a") // completed, on the timeline
+	w.sidecar("20260201000000000", "a") // archived, or rolled back
+	sweep := func(now time.Time) int {
+		t.Helper()
+		n, err := Sweep(t.Context(), w, w, w.timeline(), now, 24*time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := sweep(epoch().Add(time.Hour)); n != 0 {
+		t.Errorf("a young sidecar, perhaps of a clean that is about to be published, is gone: %q", w.files())
+	}
+	if n := sweep(epoch().Add(25 * time.Hour)); n != 1 || len(w.files()) != 2 {
+		t.Errorf("%d, %q", n, w.files())
+	}
+}
+
+// An ended drain's intent stays as long as a write runs that began before it ended.
+func TestSweepKeepsIntentsForWritesThatBeganBefore(t *testing.T) {
+	w := newWorld(t, "20260301090000000.deltacommit.requested")
+	i, err := Publish(t.Context(), w, w, "20260301091000000", encoded(t, "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := i.End(t.Context(), "20260301092000000"); err != nil {
+		t.Fatal(err)
+	}
+	late := epoch().Add(72 * time.Hour)
+	if n, err := Sweep(t.Context(), w, w, w.timeline(), late, time.Hour); n != 0 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	w.Put(timelineDir+"/20260301090000000_20260301093000000.deltacommit", []byte("x"), time.Time{})
+	if n, err := Sweep(t.Context(), w, w, w.timeline(), late, time.Hour); n != 2 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if err := i.Verify(t.Context()); lake.KindOf(err) != lake.Stale {
+		t.Errorf("a withdrawn intent: %v", err)
+	}
+}
+
+func TestCheckTellsAWriterWhatIsBeingDeleted(t *testing.T) {
+	w := newWorld(t,
+		"20260301080000000.clean.requested",
+		"20260301081000000.clean.requested", "20260301081000000.clean.inflight",
+		"20260301070000000.clean.requested", "20260301070000000.clean.inflight", "20260301070000000_20260301083000000.clean")
+	w.sidecar("20260301080000000", "requested")
+	w.sidecar("20260301081000000", "inflight")
+	w.sidecar("20260301070000000", "completed")
+	w.sidecar("20260301060000000", "orphan")
+	if _, err := Publish(t.Context(), w, w, "20260301084000000", encoded(t, "draining")); err != nil {
+		t.Fatal(err)
+	}
+	ended, err := Publish(t.Context(), w, w, "20260301075000000", encoded(t, "drained"))
+	if err == nil {
+		err = ended.End(t.Context(), "20260301075500000")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.PutIfAbsent(t.Context(), queueDir+"/00000000000000000001.parquet", []byte("never read")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, path, write string
+		want              string
+	}{
+		{"a requested clean", "requested", "20260301090000000", "requested"},
+		{"an inflight clean", "inflight", "20260301090000000", "inflight"},
+		{"a clean completed since the write began", "completed", "20260301082000000", "completed"},
+		{"a clean completed before the write began", "completed", "20260301084000000", ""},
+		{"a drain under way", "draining", "20260301090000000", "inflight"},
+		{"a drain that ended since the write began", "drained", "20260301074000000", "completed"},
+		{"a drain that ended before the write began", "drained", "20260301080000000", ""},
+		{"an orphan older than the write", "orphan", "20260301080000000", ""},
+		{"a write whose beginning isn't known", "orphan", "", "completed"},
+		{"another path", "else", "", ""},
+	} {
+		answer, err := Check(t.Context(), w, w.timeline(), c.write, func(p string) bool { return p == c.path })
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if len(answer.Conflicts) == 1 {
+			got = answer.Conflicts[0].State
+		}
+		if got != c.want || len(answer.Conflicts) > 1 {
+			t.Errorf("%s: %+v", c.name, answer)
+		}
+	}
+	w.Put(SidecarPath("20260301080000000"), []byte("cut"), time.Time{})
+	if _, err := Check(t.Context(), w, w.timeline(), "", func(string) bool { return false }); lake.KindOf(err) != lake.Damaged {
+		t.Errorf("a sidecar that can't be read: %v", err)
+	}
+}
+
+// Layout 1 has no completion times in names: the store's times decide.
+func TestCheckInLayout1GoesByTheStoresTimes(t *testing.T) {
+	w := &world{t: t, now: epoch()}
+	w.Store = mem.New(mem.Options{Now: func() time.Time { return w.now }})
+	put := func(name string, minute int) {
+		w.Put(".hoodie/"+name, []byte("x"), epoch().Add(time.Duration(minute)*time.Minute))
+	}
+	put("20260301070000000.clean.requested", 0)
+	put("20260301070000000.clean", 10)
+	put("20260301070500000.deltacommit.requested", 5)
+	put("20260301071500000.deltacommit.requested", 15)
+	w.sidecar("20260301070000000", "x")
+	tl, err := timeline.Load(t.Context(), w, ".hoodie", timeline.Layout1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for write, conflicts := range map[string]int{"20260301070500000": 1, "20260301071500000": 0, "": 1} {
+		answer, err := Check(t.Context(), w, tl, write, func(string) bool { return true })
+		if err != nil || len(answer.Conflicts) != conflicts {
+			t.Errorf("%s: %+v, %v", write, answer, err)
+		}
+	}
+}
+
+func TestCheckNamesAHundredConflicts(t *testing.T) {
+	w := newWorld(t, "20260301080000000.clean.requested")
+	var ps []string
+	for i := range 250 {
+		ps = append(ps, fmt.Sprintf("p%04d", i))
+	}
+	w.sidecar("20260301080000000", ps...)
+	answer, err := Check(t.Context(), w, w.timeline(), "", func(string) bool { return true })
+	if err != nil || len(answer.Conflicts) != conflictsKept || !answer.More {
+		t.Errorf("%d, %v, %v", len(answer.Conflicts), answer.More, err)
+	}
+}
+
+func TestClaim(t *testing.T) {
+	root := lake.Root{Scheme: "s3", Authority: "media", Path: "blobs"}
+	s := mem.New(mem.Options{})
+	claim := func(table, id string, known ...string) error {
+		return Claim(t.Context(), s, root, Claimer{Table: table, ID: id, Since: epoch()}, func(o string) bool { return slices.Contains(known, o) })
+	}
+	if err := claim("s3://l/a", "a"); err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.Stat(t.Context(), ClaimName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := claim("s3://l/a", "a"); err != nil {
+		t.Errorf("once more: %v", err)
+	}
+	if after, err := s.Stat(t.Context(), ClaimName); err != nil || after.ETag != before.ETag {
+		t.Errorf("the claim was written anew: %v", err)
+	}
+	err = claim("s3://l/b", "b")
+	if lake.KindOf(err) != lake.Refused || !strings.Contains(err.Error(), "s3://l/a") || !strings.Contains(lake.HintOf(err), "--also-references s3://l/a") {
+		t.Errorf("another table: %v", err)
+	}
+	if err := claim("s3://l/b", "b", "s3://l/a"); err != nil {
+		t.Errorf("another table that names the first: %v", err)
+	}
+	if err := claim("s3://l/a", "a"); lake.KindOf(err) != lake.Refused {
+		t.Errorf("the first must know the second now: %v", err)
+	}
+	s.Put(ClaimName, []byte(`{"schema":2}`), time.Time{})
+	if err := claim("s3://l/a", "a"); lake.KindOf(err) != lake.Damaged {
+		t.Errorf("an unknown claim: %v", err)
+	}
+}
+
+// Two tables that claim a root at one time don't both get it alone.
+func TestClaimsRace(t *testing.T) {
+	root := lake.Root{Scheme: "mem", Authority: "x", Path: "blobs"}
+	s := mem.New(mem.Options{})
+	racing := false
+	faults := store.NewFaults(func(c store.Call) store.Injection {
+		if c.Op == "create" && !racing {
+			racing = true
+			if err := Claim(t.Context(), s, root, Claimer{Table: "first"}, func(string) bool { return false }); err != nil {
+				t.Error(err)
+			}
+		}
+		return store.Injection{}
+	})
+	err := Claim(t.Context(), faults.Wrap(s), root, Claimer{Table: "second"}, func(string) bool { return false })
+	if lake.KindOf(err) != lake.Refused || errors.Is(err, store.ErrChanged) {
+		t.Error(err)
+	}
+}
+
+// The writers' check of a sidecar of 100,000 paths.
+func BenchmarkCheck(b *testing.B) {
+	s := mem.New(mem.Options{})
+	s.Put(timelineDir+"/20260301080000000.clean.requested", []byte("x"), time.Time{})
+	data, _, err := EncodePaths(func(yield func(string, error) bool) {
+		for i := range 100_000 {
+			if !yield(fmt.Sprintf("s3://media-bucket/2026/03/01/%08d-4f2c-9b1e.jpg", i), nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s.Put(SidecarPath("20260301080000000"), data, time.Time{})
+	tl, err := timeline.Load(b.Context(), s, timelineDir, timeline.Layout2)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := Check(b.Context(), s, tl, "", func(p string) bool { return p == "x" }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package blobqueue
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// partsKept is how long a part that no snapshot names may be of a run that is
+// still writing.
+const partsKept = 24 * time.Hour
+
+// Change makes of a snapshot what the next one is to hold: entries in byte
+// order of their paths, and the figures to remember.
+type Change func(old *Snapshot) (iter.Seq2[Entry, error], Stats, error)
+
+// Update writes the next snapshot. When it returns nil the snapshot is durable.
+// change is called again if another run was quicker.
+//
+// Memory: one part.
+// Errors: those of change and the store; Transient if others always were quicker.
+func (q *Queue) Update(ctx context.Context, now time.Time, change Change) (*Snapshot, error) {
+	for range maxTries {
+		old, err := q.Load(ctx)
+		if err != nil {
+			return nil, err
+		}
+		entries, stats, err := change(old)
+		if err != nil {
+			return nil, err
+		}
+		s, err := q.write(ctx, old.Number+1, entries, stats)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s, q.tidy(ctx, s, now)
+	}
+	return nil, q.raced()
+}
+
+// part is rows on their way to a file.
+type part struct {
+	buffer bytes.Buffer
+	out    *parquet.GenericWriter[entryRow]
+	rows   int
+	bytes  int
+}
+
+func newPart() *part {
+	p := &part{}
+	p.out = newWriter[entryRow](&p.buffer)
+	return p
+}
+
+func (p *part) add(e *Entry) error {
+	p.rows++
+	p.bytes += len(e.Path)
+	_, err := p.out.Write([]entryRow{e.row()})
+	return err
+}
+
+func (q *Queue) write(ctx context.Context, number int64, entries iter.Seq2[Entry, error], stats Stats) (*Snapshot, error) {
+	s := &Snapshot{Number: number, q: q, Meta: Meta{Schema: 1, Stats: stats}}
+	id, p, last := q.id(), newPart(), ""
+	for e, err := range entries {
+		if err == nil && (e.Path == "" || s.Meta.Entries > 0 && e.Path <= last) {
+			err = &lake.Error{Op: "write blob queue", Kind: lake.Internal, Err: fmt.Errorf("%q after %q", e.Path, last)}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if p.rows > 0 && (p.rows >= q.t.PartRows || p.bytes+len(e.Path) > q.t.PartBytes) {
+			if err := p.out.Close(); err != nil {
+				return nil, err
+			}
+			name := fmt.Sprintf("%s-%05d%s", id, len(s.Meta.Parts)+1, partExt)
+			if err := create(ctx, q.r, q.w, queueDir+"/"+name, p.buffer.Bytes()); err != nil {
+				return nil, fmt.Errorf("write %s: %w", name, err)
+			}
+			s.Meta.Parts, p = append(s.Meta.Parts, name), newPart()
+		}
+		if err := p.add(&e); err != nil {
+			return nil, err
+		}
+		last = e.Path
+		s.Meta.Entries++
+	}
+	meta, err := json.Marshal(&s.Meta)
+	if err != nil {
+		return nil, err
+	}
+	p.out.SetKeyValueMetadata(metaKey, string(meta))
+	if err := p.out.Close(); err != nil {
+		return nil, err
+	}
+	s.last = p.buffer.Bytes()
+	return s, create(ctx, q.r, q.w, queueDir+"/"+fmt.Sprintf(snapshotName, number), s.last)
+}
+
+// create creates a file. One that is there already counts as ours if it holds
+// the same bytes: a request that was repeated may meet its own first try.
+func create(ctx context.Context, r store.Reader, w store.Writer, name string, data []byte) error {
+	err := w.PutIfAbsent(ctx, name, data)
+	if errors.Is(err, fs.ErrExist) {
+		if have, rerr := readAll(ctx, r, name); rerr == nil && bytes.Equal(have, data) {
+			return nil
+		}
+	}
+	return err
+}
+
+func readAll(ctx context.Context, r store.Reader, name string) ([]byte, error) {
+	in, err := r.Open(ctx, name, 0, -1)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(in)
+	return data, errors.Join(err, in.Close())
+}
+
+// tidy removes what no reader can be at any more: snapshots before the last
+// two, and old parts that neither of these names.
+func (q *Queue) tidy(ctx context.Context, s *Snapshot, now time.Time) error {
+	names, err := q.list(ctx)
+	if err != nil {
+		return err
+	}
+	needed := slices.Clone(s.Meta.Parts)
+	for _, e := range names {
+		if n, ok := snapshotNumber(e.Name); ok && n == s.Number-1 {
+			before, err := q.read(ctx, n)
+			if err != nil {
+				return nil //nolint:nilerr // which parts it needs isn't known: all stay
+			}
+			needed = append(needed, before.Meta.Parts...)
+		}
+	}
+	for _, e := range names {
+		if n, ok := snapshotNumber(e.Name); ok {
+			if n >= s.Number-1 {
+				continue
+			}
+		} else {
+			base := strings.TrimPrefix(e.Name, queueDir+"/")
+			if !strings.HasSuffix(base, partExt) || slices.Contains(needed, base) {
+				continue
+			}
+			young, err := younger(ctx, q.r, e, now.Add(-partsKept))
+			if err != nil || young {
+				continue
+			}
+		}
+		if err := remove(ctx, q.w, e.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// younger reports whether a listed file was modified after a moment.
+func younger(ctx context.Context, r store.Reader, e store.Info, than time.Time) (bool, error) {
+	if e.Modified.IsZero() {
+		var err error
+		if e, err = r.Stat(ctx, e.Name); err != nil {
+			return false, err
+		}
+	}
+	return e.Modified.After(than), nil
+}
+
+func remove(ctx context.Context, w store.Writer, name string) error {
+	if err := w.Remove(ctx, name, ""); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
