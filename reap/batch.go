@@ -170,8 +170,8 @@ func (r *run) settleBatch(ctx context.Context, items []item, checksums []*item) 
 	var left []lake.Key
 	for i := range items {
 		all[i] = &items[i]
-		if items[i].left() && items[i].v.URI == "" {
-			left = append(left, items[i].v.Key)
+		if items[i].left() {
+			left = append(left, identity(items[i].v.Key, items[i].v.URI))
 		}
 	}
 	all = append(all, checksums...)
@@ -186,7 +186,7 @@ func (r *run) settleBatch(ctx context.Context, items []item, checksums []*item) 
 			r.unspend(&items[i].v)
 		}
 	}
-	r.o.Observe.Emit(lake.Event{Stage: "delete", Done: r.seen, Expected: r.head.Totals.Dead})
+	r.o.Observe.Emit(lake.Event{Stage: r.stage(), Done: r.seen, Expected: r.head.Totals.Dead})
 	if len(left) == 0 {
 		return nil
 	}

@@ -50,6 +50,8 @@ func (d *dispatcher) all(ctx context.Context) error {
 			return err
 		case d.done != nil && d.done.Has(identity(v.Key, v.URI)):
 			continue
+		case d.others(v.URI) || d.o.Only != nil && !d.o.Only(&v):
+			continue
 		case d.kept != nil && d.kept.Has(v.Key):
 			d.settle(&v, filelist.Spared)
 			continue
@@ -119,7 +121,7 @@ func (d *dispatcher) send(ctx context.Context) error {
 	}
 	batch := make([]lake.Verdict, 0, len(d.batch))
 	for _, v := range d.batch {
-		if v.URI == "" && d.job.Guardian.Protected(v.Key) {
+		if d.job.Guardian.Protected(identity(v.Key, v.URI)) {
 			d.spare(&v)
 			continue
 		}

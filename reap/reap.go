@@ -44,12 +44,16 @@ type Options struct {
 	Reserved func(lake.Key) bool
 	// Blob opens the place of an absolute URI and gives the name there; nil: a plan with blobs is refused.
 	Blob func(ctx context.Context, uri string) (p Place, name string, err error)
+	// Only narrows the run to some of the plan's rows, and may fill in what was found out of one since: size, time and ETag. It is asked about each
+	// row in order, by one goroutine; a row that it leaves out is no concern of this run. With it the journal's records of blobs count for a run
+	// with Blob, those of the table's own objects for one without. nil: all rows.
+	Only func(v *lake.Verdict) bool
 	// AllVersions deletes every version of the objects in a bucket that keeps versions, for good. The caller made sure that the user means it.
 	AllVersions bool
 
 	RefreshEvery time.Duration    // the guardian reads the log at most so often, 0: 2 s
 	Now          func() time.Time // nil: time.Now
-	Observe      lake.Observer    // stage "delete"
+	Observe      lake.Observer    // stage "delete", "delete_blobs" of a run with Blob
 	Outcome      func(Outcome)    // told each row, one at a time; may be nil
 }
 

@@ -91,7 +91,7 @@ func (r *run) recall(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !rec.Left() || rec.Checksum || r.kept.Has(rec.Key) {
+		if !rec.Left() || rec.Checksum || r.kept.Has(rec.Key) || r.others(rec.URI) {
 			continue
 		}
 		done.Add(identity(rec.Key, rec.URI))
@@ -115,6 +115,12 @@ func (r *run) past(ctx context.Context) iter.Seq2[filelist.Record, error] {
 		}
 		j.Records(ctx)(yield)
 	}
+}
+
+// others reports whether a record, or a row, is of objects that are no concern
+// of this run.
+func (r *run) others(uri string) bool {
+	return r.o.Only != nil && (uri != "") != (r.o.Blob != nil)
 }
 
 // identity is a row's own name among keys and URIs.
@@ -143,8 +149,8 @@ func (r *run) reconfirm(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if rec.Left() && !rec.Checksum && !rec.Directory && rec.Key != "" && !r.kept.Has(rec.Key) {
-			keys = append(keys, rec.Key)
+		if rec.Left() && !rec.Checksum && !rec.Directory && !r.kept.Has(rec.Key) && !r.others(rec.URI) {
+			keys = append(keys, identity(rec.Key, rec.URI))
 		}
 		if len(keys) == r.o.BatchSize {
 			if err := r.job.Recorder.Confirm(ctx, keys); err != nil {
@@ -188,7 +194,7 @@ func (r *run) finish(ctx context.Context, cause error) (Result, error) {
 		res.Complete = false
 		return *res, errors.Join(cause, err)
 	}
-	r.o.Observe.Emit(lake.Event{Stage: "delete", Done: r.seen, Expected: r.head.Totals.Dead, Finished: true})
+	r.o.Observe.Emit(lake.Event{Stage: r.stage(), Done: r.seen, Expected: r.head.Totals.Dead, Finished: true})
 	switch {
 	case cause != nil && !errors.Is(cause, errLimit):
 		return *res, cause
@@ -200,6 +206,13 @@ func (r *run) finish(ctx context.Context, cause error) (Result, error) {
 			"Apply the same plan with the same journal again; it goes on with what is left.")
 	}
 	return *res, nil
+}
+
+func (r *run) stage() string {
+	if r.o.Blob != nil {
+		return "delete_blobs"
+	}
+	return "delete"
 }
 
 func (r *run) error(kind lake.Kind, err error, hint string) error {

@@ -34,7 +34,7 @@ type Info struct {
 type Guardian interface {
 	// Refresh reads what was committed since the last call. Errors: Stale if the plan no longer fits, Damaged, Unsupported.
 	Refresh(ctx context.Context) error
-	// Protected reports whether an object became protected since the plan.
+	// Protected reports whether an object became protected since the plan. A blob's URI stands for its key.
 	Protected(k lake.Key) bool
 }
 
@@ -43,7 +43,7 @@ type Guardian interface {
 // Complete or Fail once at the end.
 type Recorder interface {
 	Begin(ctx context.Context, intent Intent) error
-	Confirm(ctx context.Context, deleted []lake.Key) error
+	Confirm(ctx context.Context, deleted []lake.Key) error // a blob's URI stands for its key
 	Complete(ctx context.Context, result Result) error
 	Fail(ctx context.Context, result Result) error
 }

@@ -81,7 +81,13 @@ func (r *Run) complete(ctx context.Context, lease lock.Lease) error {
 			return err
 		}
 	}
-	meta, err := r.result(plan, lists, dead).Encode()
+	result := r.result(plan, lists, dead)
+	if r.o.Blobs != nil {
+		if result.Blobs, err = r.o.Blobs.Stats(ctx, plan); err != nil {
+			return err
+		}
+	}
+	meta, err := result.Encode()
 	if err != nil {
 		return err
 	}

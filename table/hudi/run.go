@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,16 @@ type RunOptions struct {
 	Lock   lock.Provider
 	Writer store.Writer // confined to .hoodie
 	Sleep  func(ctx context.Context, d time.Duration) error
+	Blobs  BlobRecord // nil for a table without blobs
+}
+
+// BlobRecord is what a clean leaves of external blobs on the table.
+type BlobRecord interface {
+	// Publish makes durable which blobs the clean of an instant lets go, before the clean is published. It is called under the table's lock.
+	// It returns what the clean's extra metadata is to say. resumed: the clean is pending already, its plan stays as it is.
+	Publish(ctx context.Context, instant string, resumed bool) (extra map[string]string, err error)
+	// Stats returns the figures that the completed clean is to report; nil for none.
+	Stats(ctx context.Context, plan timeline.CleanPlan) (*timeline.BlobCleanStats, error)
 }
 
 // Run makes a plan an instant and completes it. It implements table.Guardian
@@ -211,8 +222,12 @@ func (r *Run) begin(ctx context.Context) error {
 	if nothing, err := r.nothing(ctx); err != nil || nothing {
 		return err
 	}
+	published := ""
 	if r.instant == "" {
-		if err := r.locked(ctx, r.publish); err != nil {
+		if err := r.locked(ctx, func(ctx context.Context, lease lock.Lease) (err error) {
+			published, err = r.publish(ctx, lease)
+			return err
+		}); err != nil {
 			return err
 		}
 	}
@@ -223,6 +238,11 @@ func (r *Run) begin(ctx context.Context) error {
 	if ok && i.State == timeline.Completed {
 		r.done = true
 		return nil
+	}
+	if r.o.Blobs != nil && r.instant != published {
+		if _, err := r.o.Blobs.Publish(ctx, r.instant, true); err != nil {
+			return err
+		}
 	}
 	return r.create(ctx, timeline.Name(r.t.timeline.Layout, r.instant, timeline.Clean, timeline.Inflight, ""), nil, true)
 }
@@ -240,41 +260,52 @@ func (r *Run) locked(ctx context.Context, f func(context.Context, lock.Lease) er
 	return errors.Join(err, lease.Release(context.WithoutCancel(ctx)))
 }
 
-// publish writes the plan, if nothing speaks against it now.
-func (r *Run) publish(ctx context.Context, lease lock.Lease) error {
+// publish writes the plan, if nothing speaks against it now, and returns its
+// instant; "" if an earlier run of this plan had published it.
+func (r *Run) publish(ctx context.Context, lease lock.Lease) (at string, err error) {
 	if err := r.check(ctx); err != nil || r.instant != "" {
-		return err
+		return "", err
 	}
 	if i, _, err := r.t.pendingClean(ctx); err != nil || i != nil {
 		if err != nil {
-			return err
+			return "", err
 		}
-		return r.stale("the clean %s is pending", i.Time)
+		return "", r.stale("the clean %s is pending", i.Time)
 	}
 	if m, err := r.metadata(ctx); err != nil || m != nil {
 		if err == nil {
 			err = m.Writable()
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
 	}
-	data, err := r.plan()
+	plan, err := r.plan()
 	if err != nil {
-		return err
+		return "", err
 	}
-	at, err := r.nextTime(ctx)
+	if at, err = r.nextTime(ctx); err != nil {
+		return "", err
+	}
+	if r.o.Blobs != nil {
+		extra, err := r.o.Blobs.Publish(ctx, at, false)
+		if err != nil {
+			return "", err
+		}
+		maps.Copy(plan.Extra, extra)
+	}
+	data, err := plan.Encode()
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := lease.Verify(ctx); err != nil {
-		return err
+		return "", err
 	}
 	if err := r.create(ctx, timeline.Name(r.t.timeline.Layout, at, timeline.Clean, timeline.Requested, ""), data, false); err != nil {
-		return err
+		return "", err
 	}
 	r.instant = at
-	return nil
+	return at, nil
 }
 
 // metadata opens the metadata table, nil if there is none.
@@ -298,15 +329,15 @@ func (r *Run) create(ctx context.Context, name string, data []byte, mayExist boo
 	return nil
 }
 
-// plan encodes the clean's plan: the document's files, and those that are gone
+// plan makes the clean's plan: the document's files, and those that are gone
 // already but still listed by the metadata table.
-func (r *Run) plan() ([]byte, error) {
+func (r *Run) plan() (timeline.CleanPlan, error) {
 	s := r.o.State
 	p := timeline.CleanPlan{LastCompleted: s[stateLast], Policy: s[statePolicy], Files: map[string][]timeline.CleanFile{}, Extra: map[string]string{}}
 	var ghosts map[string][]string
 	for key, to := range map[string]any{stateExtra: &p.Extra, stateDead: &p.DeadPartitions, stateGhosts: &ghosts} {
 		if err := json.Unmarshal([]byte(s[key]), to); err != nil {
-			return nil, r.badState(key, err)
+			return p, r.badState(key, err)
 		}
 	}
 	if p.Extra == nil {
@@ -316,7 +347,7 @@ func (r *Run) plan() ([]byte, error) {
 	if text := s[stateEarliest]; text != "" {
 		p.Earliest = &timeline.ActionInstant{}
 		if err := json.Unmarshal([]byte(text), p.Earliest); err != nil {
-			return nil, r.badState(stateEarliest, err)
+			return p, r.badState(stateEarliest, err)
 		}
 	}
 	no := false
@@ -326,7 +357,7 @@ func (r *Run) plan() ([]byte, error) {
 	}
 	for v, err := range r.o.Rows() {
 		if err != nil {
-			return nil, err
+			return p, err
 		}
 		if _, ok := parseKey(v.Key); ok && !v.Directory && v.Reason != lake.FailedWrite {
 			add(v.Key)
@@ -338,7 +369,7 @@ func (r *Run) plan() ([]byte, error) {
 		}
 	}
 	slices.Sort(p.DeadPartitions)
-	return p.Encode()
+	return p, nil
 }
 
 func (r *Run) badState(key string, err error) error {

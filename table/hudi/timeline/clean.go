@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/lakesweep/lakesweep/lake"
 )
@@ -42,6 +43,17 @@ type CleanMetadata struct {
 	Version       *int32                    `avro:"version"`
 	Bootstrap     map[string]CleanPartition `avro:"bootstrapPartitionMetadata"`
 	Extra         map[string]string         `avro:"extraMetadata"`
+	Blobs         *BlobCleanStats           `avro:"blobCleanStats"` // nil of a clean that had nothing to do with blobs
+}
+
+// BlobCleanStats is what a clean says of external blobs: the figures of the
+// drains since the clean before. Source: RFC-100 part 2.
+type BlobCleanStats struct {
+	Deleted  int64    `avro:"totalBlobFilesDeleted"` // those found gone included
+	Retained int64    `avro:"totalBlobFilesRetained"`
+	Bytes    int64    `avro:"totalBlobStorageReclaimed"`
+	Sidecar  *string  `avro:"blobDeletesSidecarPath"` // of this clean, relative to the table's root
+	Failed   []string `avro:"failedBlobFilePaths"`
 }
 
 // CleanPartition is what a clean did in one partition. The lists hold bare
@@ -118,7 +130,13 @@ func (m CleanMetadata) Encode() ([]byte, error) {
 	if m.Extra == nil {
 		m.Extra = map[string]string{}
 	}
-	return encode(cleanMetadataSchema, &m)
+	if m.Blobs == nil {
+		return encode(cleanMetadataSchema, &m)
+	}
+	if m.Blobs.Failed == nil {
+		m.Blobs.Failed = []string{}
+	}
+	return encode(strings.TrimSuffix(cleanMetadataSchema, schemaEnd)+blobStatsField+schemaEnd, &m)
 }
 
 func version(v int32) *int32 { return &v }

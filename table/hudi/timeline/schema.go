@@ -22,7 +22,15 @@ const (
 },{"name":"failedDeleteFiles","type":{"type":"array","items":{"type":"string","avro.java.string":"String"}}
 },{"name":"isPartitionDeleted","type":["null","boolean"],"default":null}]},"avro.java.string":"String"}},{"name":"version","type":["int","null"],"default":1
 },{"name":"bootstrapPartitionMetadata","type":["null",{"type":"map","values":"HoodieCleanPartitionMetadata","avro.java.string":"String"}],"default":null
-},{"name":"extraMetadata","type":["null",{"type":"map","values":{"type":"string","avro.java.string":"String"},"avro.java.string":"String"}],"default":null}]}`
+},{"name":"extraMetadata","type":["null",{"type":"map","values":{"type":"string","avro.java.string":"String"},"avro.java.string":"String"}],"default":null}` + schemaEnd
+
+	schemaEnd = `]}`
+
+	// blobStatsField is what RFC-100 part 2 adds to HoodieCleanMetadata. Hudi 1.2.0 skips fields that it doesn't know.
+	blobStatsField = `,{"name":"blobCleanStats","type":["null",{"type":"record","name":"HoodieBlobCleanStats","fields":[{"name":"totalBlobFilesDeleted","type":"long"
+},{"name":"totalBlobFilesRetained","type":"long"},{"name":"totalBlobStorageReclaimed","type":"long"
+},{"name":"blobDeletesSidecarPath","type":["null",{"type":"string","avro.java.string":"String"}],"default":null
+},{"name":"failedBlobFilePaths","type":{"type":"array","items":{"type":"string","avro.java.string":"String"}}}]}],"default":null}`
 
 	commitSchema = `
 {"type":"record","name":"HoodieCommitMetadata","namespace":"org.apache.hudi.avro.model","fields":[{"name":"partitionToWriteStats","type":["null",{"type":"map","values":{"type":"array","items":{"type":"record","name":"HoodieWriteStat","fields":[{"name":"fileId","type":["null",{"type":"string","avro.java.string":"String"}],"default":null
