@@ -86,6 +86,20 @@ type HudiRequest struct {
 	TimelineZone   string
 	NoOtherWriters bool
 	Orphans        bool
+	Blobs          BlobRequest
+}
+
+// BlobRequest says what to do about the external blobs of a Hudi table. The
+// zero value leaves them alone.
+type BlobRequest struct {
+	Mode       string         // "off" (or ""), "plan": shown, "delete": queued, and deleted once they are due
+	Columns    []string       // columns that refer to blobs, beside those that the schema says
+	Roots      []lake.Root    // blobs die only below these
+	Grace      *time.Duration // how long a blob is queued before it may die; nil: 24 h
+	MinAge     *time.Duration // younger blobs stay; nil: 24 h
+	Also       []string       // other tables, whose references count too
+	TrustIndex bool           // what the table's index calls unreferenced isn't looked for in the files
+	Wait       bool           // a run waits until the blobs that it queued are due
 }
 
 // ApplyRequest is a wish to carry out a plan.
@@ -98,6 +112,7 @@ type ApplyRequest struct {
 	Journal     string // a URI or path; "" beside the plan or in the state directory
 	CommitLog   string // "auto" (or ""), "on", "off"
 	AllVersions string // names the table: delete old versions of a versioned bucket too
+	BlobsWait   bool   // wait until the blobs that the run queues are due, as BlobRequest.Wait
 	Tuning      Tuning
 }
 

@@ -63,6 +63,9 @@ func (run *hudiRun) refuse() error {
 		return invalid(run.given, "--retain doesn't work on Hudi tables", "Use --retain-commits, --retain-hours or --retain-versions.")
 	case req.Mode == "lite":
 		return invalid(run.given, "--mode lite doesn't work on Hudi tables", "Leave --mode out.")
+	case req.Hudi.Blobs.Mode != "" && req.Hudi.Blobs.Mode != "off":
+		return &lake.Error{Op: "plan blobs", Table: run.root.String(), Kind: lake.Unsupported, Err: errors.New("this build leaves external blobs alone"),
+			Hint: "Leave --blobs out: file slices are cleaned, blobs stay."}
 	case len(req.KeepVersions) > 0 || len(req.Protect) > 0:
 		return invalid(run.given, "--keep-version and --protect don't work on Hudi tables", "Keep an instant with one of Hudi's savepoints.")
 	}

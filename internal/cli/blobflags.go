@@ -1,39 +1,49 @@
 package cli
 
 import (
-	"errors"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/sweep"
 )
 
-// blobFlags are the flags for external blobs of Hudi tables. They are read
-// and checked; with --blobs off, all that this build does, none has an effect.
+// blobFlags are the flags for external blobs of Hudi tables.
 type blobFlags struct {
-	mode          string
-	columns       []string
-	roots         []lake.Root
+	req           sweep.BlobRequest
 	grace, minAge time.Duration
+	given         *pflag.FlagSet
 }
 
 func (f *blobFlags) bind(fs *pflag.FlagSet) {
-	fs.Var(&value[string]{to: &f.mode, parse: oneOf("off", "plan", "delete"), kind: "MODE", text: "off"}, "blobs", "Hudi: external blobs: off, plan or delete (this build: off)")
-	fs.Var(newValues(&f.columns, "NAMES", verbatim), "blob-columns", "Hudi: more columns that refer to blobs")
-	fs.Var(newValues(&f.roots, "URI", lake.ParsePlace), "blob-root", "Hudi: blobs die only below this place (repeatable)")
-	fs.Var(newValue(&f.grace, "DURATION", parseDuration), "blob-grace", "Hudi: how long a blob is queued before it dies")
-	fs.Var(newValue(&f.minAge, "DURATION", parseDuration), "blob-min-age", "Hudi: younger blobs stay")
-	for _, name := range []string{"blob-columns", "blob-root", "blob-grace", "blob-min-age"} {
-		fs.Lookup(name).Hidden = true
-	}
+	f.given = fs
+	fs.Var(&value[string]{to: &f.req.Mode, parse: oneOf("off", "plan", "delete"), kind: "MODE", text: "off"}, "blobs", "Hudi: external blobs: off, plan (show them) or delete (queue them, and delete those that are due)")
+	fs.Var(newValues(&f.req.Columns, "NAMES", verbatim), "blob-columns", "Hudi: columns that refer to blobs, with commas between, beside those that the schema says")
+	fs.Var(newValues(&f.req.Roots, "URI", lake.ParsePlace), "blob-root", "Hudi: blobs die only below this place (repeatable)")
+	fs.Var(newValue(&f.grace, "DURATION", parseDuration), "blob-grace", "Hudi: how long a blob is queued before it may die (default: 24h)")
+	fs.Var(newValue(&f.minAge, "DURATION", parseDuration), "blob-min-age", "Hudi: younger blobs stay (default: 24h)")
+	fs.Var(newValues(&f.req.Also, "TABLE", verbatim), "also-references", "Hudi: another table whose references keep blobs (repeatable)")
+	fs.BoolVar(&f.req.TrustIndex, "blobs-trust-index", false, "Hudi: believe the table's own index that nothing refers to a blob")
+	fs.BoolVar(&f.req.Wait, "blobs-wait", false, "Hudi: wait until the blobs that this run queues are due, and delete them")
 }
 
-// check refuses what this build can't do.
-func (f *blobFlags) check(tables []string) error {
-	if f.mode == "" || f.mode == "off" || len(tables) == 0 {
-		return nil
+// request returns what the flags say.
+func (f *blobFlags) request() sweep.BlobRequest {
+	r := f.req
+	r.Columns = nil
+	for _, names := range f.req.Columns {
+		r.Columns = append(r.Columns, strings.Split(names, ",")...)
 	}
-	return &lake.Error{Op: "plan blobs", Table: tables[0], Kind: lake.Unsupported, Err: errors.New("this build leaves external blobs alone"),
-		Hint: "Leave --blobs out: file slices are cleaned, blobs stay."}
+	if f.given == nil {
+		return r
+	}
+	if f.given.Changed("blob-grace") {
+		r.Grace = &f.grace
+	}
+	if f.given.Changed("blob-min-age") {
+		r.MinAge = &f.minAge
+	}
+	return r
 }

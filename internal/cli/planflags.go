@@ -85,9 +85,6 @@ func (f *planFlags) bindInventory(fs *pflag.FlagSet) {
 //
 // Errors: Invalid, all faults at once where they don't hide each other.
 func (f *planFlags) requests(a *app, tables []string) ([]sweep.PlanRequest, error) {
-	if err := f.blobs.check(tables); err != nil {
-		return nil, err
-	}
 	if f.retainText != nil && f.retainText.text != "" {
 		if !f.req.Cutoff.IsZero() {
 			return nil, invalid("Leave one of them out.", "--retain and --cutoff both say what the cutoff is")
@@ -105,6 +102,7 @@ func (f *planFlags) requests(a *app, tables []string) ([]sweep.PlanRequest, erro
 	reqs := make([]sweep.PlanRequest, len(tables))
 	for i, table := range tables {
 		r := f.req
+		r.Hudi.Blobs = f.blobs.request()
 		r.Table, r.Protect, r.Inventory.Maps, r.Tuning = table, f.protect, f.maps, a.flags.tuning
 		r.Unsafe = sweep.Unsafe{RetainBelow: named(f.retainBelow, table), MostlyDead: named(f.mostlyDead, table), MissingLive: named(f.missingLive, table)}
 		reqs[i] = r
