@@ -50,7 +50,7 @@ func (j *Join) emptyDirectories(ctx context.Context, t *tally) error {
 	}
 	deadBelow := make(map[lake.Key]int)
 	for _, k := range slices.Backward(slices.Sorted(maps.Keys(j.dirs.subdirs))) {
-		if deadBelow[k] != j.dirs.subdirs[k] || !j.directoryMatches(k) || j.o.Hidden(k) || j.foreign.holds(k) || j.protected(k) {
+		if deadBelow[k] != j.dirs.subdirs[k] || !j.directoryMatches(k) || j.o.Hidden(k) || j.foreign.holds(k) || j.needed(k) {
 			continue
 		}
 		now, err := j.o.Stat(ctx, string(k))

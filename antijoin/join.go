@@ -39,6 +39,8 @@ type Options struct {
 	Hidden func(lake.Key) bool
 	// Match filters by partition. Nil lets everything pass.
 	Match func(lake.Key) Match
+	// Absent reports whether an unprotected object is known to be gone: it is no candidate then. Nil knows of none.
+	Absent func(lake.Key) bool
 	// DirMatch reports whether everything below a directory matches. Only such directories may die. Nil means all of them without Match, none with it.
 	DirMatch func(lake.Key) bool
 	// Reason says why an unprotected old object is dead.
@@ -46,7 +48,7 @@ type Options struct {
 	// Stat describes objects whose time a listing doesn't give, and directories; fs.ErrNotExist if it is gone. Nil keeps such objects as unknown.
 	Stat func(ctx context.Context, name string) (store.Info, error)
 
-	Repeats   bool          // an object may come twice, as in inventories; of dead ones the youngest row counts
+	Repeats   bool          // an object may come twice, as in inventories: it is dead only if every row says so, and the youngest counts
 	CaseFolds bool          // compare folded forms too (store.Traits.CaseFolds)
 	Grain     time.Duration // resolution of Modified; an object may be younger by so much
 	NotAfter  time.Time     // objects modified after it can't die either, if not zero: the start of an inventory's scan
@@ -64,7 +66,8 @@ type Join struct {
 	dirs    directories
 	done    atomic.Int64
 	rows    *filelist.Sorter
-	spill   *spill // of candidates, where the protected set lies on disk
+	spill   *spill          // of candidates, where the protected set lies on disk
+	spared  *keyset.Builder // unprotected objects that aren't dead; nil if no object comes twice
 
 	mu    sync.Mutex
 	tally tally
@@ -74,6 +77,9 @@ type Join struct {
 // New returns a Join. It must be closed, which removes its temporary files.
 func New(o Options) *Join {
 	j := &Join{o: o, rows: filelist.NewSorter(o.TempDir, o.Memory), tally: newTally()}
+	if o.Repeats {
+		j.spared = keyset.New()
+	}
 	if o.Protected.Spilled() && !o.CaseFolds {
 		// A folded name may lie in another shard, so there each is looked up by itself.
 		j.spill = newSpill(o.Protected, o.TempDir, o.Memory)
@@ -118,10 +124,8 @@ func (j *Join) judgeAll(ctx context.Context, objects []store.Info) error {
 
 // keep adds what was judged to the whole.
 func (j *Join) keep(t *tally) error {
-	for _, v := range t.dead {
-		if err := j.rows.Add(v); err != nil {
-			return err
-		}
+	if err := j.rows.AddAll(t.dead); err != nil {
+		return err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -142,7 +146,7 @@ type Result struct {
 	Totals  filelist.Totals // the counts of objects; requests, cost and time are the caller's
 	Foreign []string        // roots of tables inside the table, relative, in byte order
 	rows    *filelist.Sorter
-	foreign *foreignRoots
+	spared  spared
 }
 
 // Finish ends the join and judges the directories.
@@ -164,8 +168,11 @@ func (j *Join) Finish(ctx context.Context) (*Result, error) {
 	if err := j.keep(&t); err != nil {
 		return nil, err
 	}
-	r := &Result{Foreign: j.foreign.sorted(), rows: j.rows, foreign: &j.foreign}
-	if err := j.settle(); err != nil {
+	r := &Result{Foreign: j.foreign.sorted(), rows: j.rows, spared: spared{foreign: &j.foreign}}
+	if j.spared != nil {
+		r.spared.keys = j.spared.Done()
+	}
+	if err := j.settle(&r.spared); err != nil {
 		return nil, err
 	}
 	if err := j.o.Protected.Err(); err != nil {
@@ -182,32 +189,6 @@ func (j *Join) failed() error {
 	return j.err
 }
 
-// settle takes off the counts what Dead leaves out: objects below foreign
-// roots, which may have been found after them, and rows that come twice.
-func (j *Join) settle() error {
-	if j.foreign.empty() && !j.o.Repeats {
-		return nil
-	}
-	var last lake.Verdict
-	for v, err := range j.rows.Sorted() {
-		switch {
-		case err != nil:
-			return err
-		case j.foreign.holds(v.Key):
-			j.tally.disown(&v)
-		case v.Key == last.Key:
-			older := v
-			if v.Modified.After(last.Modified) {
-				older, last = last, v
-			}
-			j.tally.forget(&older)
-		default:
-			last = v
-		}
-	}
-	return nil
-}
-
 // Dead yields the dead objects and directories in byte order of their keys. It
 // may be called again, until the Join is closed.
 //
@@ -220,7 +201,7 @@ func (r *Result) Dead() iter.Seq2[lake.Verdict, error] {
 			case err != nil:
 				yield(lake.Verdict{}, err)
 				return
-			case r.foreign.holds(v.Key):
+			case r.spared.foreign.holds(v.Key), r.spared.has(v.Key):
 				continue
 			case v.Key == held.Key:
 				if v.Modified.After(held.Modified) {

@@ -15,7 +15,7 @@ import (
 func (j *Join) judge(ctx context.Context, o store.Info, t *tally) error {
 	k := lake.Listed(o.Name)
 	// Seen is seen, whatever else the object is: the guards count live files by it.
-	protected := j.protected(k)
+	protected, first := j.protected(k)
 	if root, ok := foreignRoot(k, o.Kind == store.Dir || o.Kind == store.Marker); ok {
 		j.Foreign(root)
 	}
@@ -23,28 +23,42 @@ func (j *Join) judge(ctx context.Context, o store.Info, t *tally) error {
 	case o.Kind != store.File || k == "":
 		return nil
 	case j.foreign.holds(k):
-		t.foreign++
+		j.spare(k, &t.foreign)
 		return nil
 	case j.o.Hidden(k):
 		return nil
-	}
-	t.candidates++
-	if protected {
-		t.protected++
+	case protected:
+		if first || !j.o.Repeats {
+			t.candidates++
+			t.protected++
+		}
+		return nil
+	case j.o.Absent != nil && j.o.Absent(k):
 		return nil
 	}
 	if j.o.Match != nil {
 		switch j.o.Match(k) {
 		case True:
 		case False:
-			t.unmatched++
+			j.spare(k, &t.candidates, &t.unmatched)
 			return nil
 		default:
-			t.unknown++
+			j.spare(k, &t.candidates, &t.unknown)
 			return nil
 		}
 	}
 	return j.age(ctx, k, o, t)
+}
+
+// spare counts an object that isn't dead. Where it may come again, further rows
+// of it don't count, and none of them lets it die.
+func (j *Join) spare(k lake.Key, counts ...*int64) {
+	if j.spared != nil && !j.spared.AddNew(k) {
+		return
+	}
+	for _, n := range counts {
+		*n++
+	}
 }
 
 // age decides about an object that nothing but its youth can protect.
@@ -53,7 +67,6 @@ func (j *Join) age(ctx context.Context, k lake.Key, o store.Info, t *tally) erro
 		now, err := j.o.Stat(ctx, o.Name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) || err == nil && now.Kind != store.File:
-			t.candidates--
 			return nil
 		case err != nil:
 			return &lake.Error{Op: "stat candidate", Key: k, Kind: lake.KindOf(err), Err: err}
@@ -63,12 +76,13 @@ func (j *Join) age(ctx context.Context, k lake.Key, o store.Info, t *tally) erro
 	why := j.o.Reason(k)
 	switch {
 	case o.Modified.IsZero():
-		t.unknown++
+		j.spare(k, &t.candidates, &t.unknown)
 		return nil
 	case !j.old(o.Modified), !why.Time.IsZero() && !why.Time.Before(j.o.Cutoff):
-		t.young++
+		j.spare(k, &t.candidates, &t.young)
 		return nil
 	}
+	t.candidates++
 	size := max(o.Size, -1)
 	t.count(why.Reason, 1, max(size, 0))
 	t.dead = append(t.dead, lake.Verdict{Key: k, Size: size, Modified: o.Modified, Reason: why.Reason,
@@ -85,11 +99,19 @@ func (j *Join) old(modified time.Time) bool {
 }
 
 // protected reports whether the set holds k in any form that is the same
-// object in the store, and marks each as seen.
-func (j *Join) protected(k lake.Key) bool {
-	has := j.o.Protected.Mark(k)
+// object in the store, and whether it comes for the first time. It marks each
+// form as seen.
+func (j *Join) protected(k lake.Key) (has, first bool) {
+	has, first = j.o.Protected.MarkFirst(k)
 	if j.o.CaseFolds {
-		has = j.o.Protected.Mark(k.Fold()) || has
+		hasFolded, firstFolded := j.o.Protected.MarkFirst(k.Fold())
+		has, first = has || hasFolded, first || firstFolded
 	}
+	return has, first
+}
+
+// needed reports whether the set holds a directory's name.
+func (j *Join) needed(dir lake.Key) bool {
+	has, _ := j.protected(dir)
 	return has
 }

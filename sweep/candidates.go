@@ -26,8 +26,12 @@ func (e *Engine) join(run *deltaRun) *antijoin.Join {
 		CaseFolds: traits.CaseFolds,
 		Grain:     traits.ClockGrain,
 		NotAfter:  run.inventory.Taken,
+		Repeats:   run.req.Inventory.Given(),
 		Memory:    run.req.Tuning.Memory / 4,
 		Observe:   e.Observe,
+	}
+	if len(run.gone) > 0 {
+		o.Absent = run.gone.Has
 	}
 	if run.where != nil {
 		o.Match, o.DirMatch = run.where.match(run.protected), run.where.dirMatches

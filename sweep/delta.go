@@ -31,6 +31,7 @@ type deltaRun struct {
 	started   time.Time
 	enclosed  string         // the root of a table around this one
 	inventory inventory.Info // zero for a listing
+	gone      vanished       // what journals record as gone since the inventory was taken
 }
 
 // openDelta opens the table and settles retention, mode and predicate: all

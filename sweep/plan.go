@@ -277,20 +277,6 @@ func count(t *filelist.Totals, v *lake.Verdict) {
 	t.ByReason[string(v.Reason)] = filelist.Count{Objects: c.Objects + 1, Bytes: c.Bytes + bytes}
 }
 
-// uncount takes one dead file out of the totals again: it is too young.
-func uncount(t *filelist.Totals, v *lake.Verdict) {
-	bytes := max(v.Size, 0)
-	t.Dead--
-	t.TooYoung++
-	t.DeadBytes -= bytes
-	c := t.ByReason[string(v.Reason)]
-	if c.Objects == 1 {
-		delete(t.ByReason, string(v.Reason))
-		return
-	}
-	t.ByReason[string(v.Reason)] = filelist.Count{Objects: c.Objects - 1, Bytes: c.Bytes - bytes}
-}
-
 // detect tells the format of the table at p.
 func detect(ctx context.Context, p *place, format string) (string, error) {
 	isDelta, err := delta.Detect(ctx, p.reader)

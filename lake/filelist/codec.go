@@ -1,8 +1,10 @@
 package filelist
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -51,17 +53,56 @@ func appendString(b []byte, s string) []byte {
 
 var errShort = errors.New("record ends early")
 
+// recordPath returns where in a record of appendVerdict the path lies: the key,
+// or the URI where there is no key. end is -1 if the record is none.
+func recordPath(b []byte) (start, end int) {
+	at := 1 // after the flags
+	for range 2 {
+		if at >= len(b) {
+			return 0, -1
+		}
+		n, size := binary.Uvarint(b[at:])
+		if size <= 0 || n > uint64(len(b)-at-size) {
+			return 0, -1
+		}
+		start, end = at+size, at+size+int(n)
+		if n > 0 {
+			break
+		}
+		at = end
+	}
+	return start, end
+}
+
+// repeating decodes records whose strings mostly repeat those of the last one,
+// and shares them. Its verdicts' partitions must not be changed.
+type repeating struct {
+	reason    lake.Reason
+	partition lake.Partition
+	text      []byte // the partition's bytes
+}
+
 // decodeVerdict reads one record that appendVerdict wrote.
-func decodeVerdict(b []byte) (lake.Verdict, error) {
+func decodeVerdict(b []byte) (lake.Verdict, error) { return new(repeating).decode(b) }
+
+// decode reads one record that appendVerdict wrote.
+func (r *repeating) decode(b []byte) (lake.Verdict, error) {
 	d := decoder{rest: b}
 	flags := d.byte()
-	v := lake.Verdict{Directory: flags&1 != 0, Key: lake.Key(d.string()), URI: d.string(), Size: d.varint(), Reason: lake.Reason(d.string()), ETag: d.string()}
+	v := lake.Verdict{Directory: flags&1 != 0, Key: lake.Key(d.string()), URI: d.string(), Size: d.varint()}
+	if reason := d.bytes(); string(reason) != string(r.reason) {
+		r.reason = lake.Reason(reason)
+	}
+	v.Reason, v.ETag = r.reason, d.string()
 	for i, t := range [...]*time.Time{&v.Modified, &v.Tombstone, &v.DueAt} {
 		if flags&(4<<i) != 0 {
 			*t = time.Unix(d.varint(), int64(d.uvarint())).UTC()
 		}
 	}
-	if flags&2 != 0 {
+	if flags&2 != 0 && !d.failed && r.partition != nil && bytes.Equal(d.rest, r.text) {
+		v.Partition, d.rest = r.partition, nil
+	} else if flags&2 != 0 {
+		text := d.rest
 		n := d.uvarint()
 		v.Partition = make(lake.Partition, 0, min(n, 64))
 		for range n {
@@ -70,6 +111,8 @@ func decodeVerdict(b []byte) (lake.Verdict, error) {
 			}
 			v.Partition = append(v.Partition, lake.PartitionValue{Column: d.string(), Value: d.string(), Null: d.byte() != 0})
 		}
+		v.Partition = slices.Clip(v.Partition)
+		r.partition, r.text = v.Partition, append(r.text[:0], text...)
 	}
 	if d.failed || len(d.rest) > 0 {
 		return lake.Verdict{}, errShort
@@ -113,13 +156,16 @@ func (d *decoder) varint() int64 {
 	return n
 }
 
-func (d *decoder) string() string {
+func (d *decoder) string() string { return string(d.bytes()) }
+
+// bytes returns the text of a string, a part of the record.
+func (d *decoder) bytes() []byte {
 	n := d.uvarint()
 	if n > uint64(len(d.rest)) {
 		d.failed, d.rest = true, nil
-		return ""
+		return nil
 	}
-	s := string(d.rest[:n])
+	s := d.rest[:n]
 	d.rest = d.rest[n:]
 	return s
 }

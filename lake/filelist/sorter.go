@@ -1,78 +1,88 @@
 package filelist
 
 import (
-	"bufio"
-	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
+	"runtime"
 	"sync"
 
 	"github.com/lakesweep/lakesweep/lake"
 )
 
 const (
-	minSortMemory = 1 << 20
-	fanIn         = 64       // runs merged at once
-	runBuffer     = 64 << 10 // bytes read ahead from each run
+	defaultSortMemory = 32 << 20
+	minBlock          = 256 << 10
+	maxBlocks         = 8
+	fanIn             = 128      // runs merged at once
+	runBuffer         = 64 << 10 // bytes read ahead from each run
 )
 
 // Sorter sorts verdicts by the bytes of their path (the Key, or the URI of a
 // blob) in bounded memory: what doesn't fit is spilled to files of its own in
-// a temporary directory. Verdicts with one path keep the order in which they
-// were added, one goroutine's at least. Add is safe for concurrent use.
+// a temporary directory. Verdicts with one path come in the order of their
+// binary form. Add and AddAll are safe for concurrent use.
 //
 // Memory: the budget, and at most 8 MiB while merging.
 type Sorter struct {
-	mu     sync.Mutex
 	parent string
-	dir    string // "" before the first spill
-	budget int
-	arena  []byte   // binary records
-	items  []record // of the arena
-	runs   []string // files, in the order of their rows
-	made   int
-	n      int64
-	err    error
+	budget int         // bytes of one block
+	blocks chan *block // those that nobody fills; a nil one isn't made yet
+
+	mu   sync.Mutex
+	dir  string   // "" before the first spill
+	runs []string // files
+	made int
+	n    int64
+	err  error
 }
 
-// record is one record in an arena. The path is a part of it.
-type record struct{ start, end, pathStart, pathEnd int }
-
-const recordSize = 4 * 8
-
-// NewSorter returns a Sorter that keeps about memory bytes in memory and
-// spills to a new directory below dir ("" for the system's temporary one).
+// NewSorter returns a Sorter that keeps about memory bytes in memory (0: 32
+// MiB) and spills to a new directory below dir ("" for the system's temporary one).
 func NewSorter(dir string, memory int64) *Sorter {
-	return &Sorter{parent: dir, budget: int(max(memory, minSortMemory))}
+	if memory <= 0 {
+		memory = defaultSortMemory
+	}
+	n := min(runtime.GOMAXPROCS(0), maxBlocks)
+	s := &Sorter{parent: dir, budget: int(min(max(memory/int64(n), minBlock), maxBlock)), blocks: make(chan *block, n)}
+	for range n {
+		s.blocks <- nil
+	}
+	return s
 }
 
 // Add adds a verdict.
 //
 // Errors: Internal if a run can't be written; the Sorter is then unusable.
-func (s *Sorter) Add(v lake.Verdict) error {
-	v = normal(v)
-	path := string(v.Key) + v.URI
+func (s *Sorter) Add(v lake.Verdict) error { return s.AddAll([]lake.Verdict{v}) }
+
+// AddAll adds verdicts, of which nothing is kept.
+//
+// Errors: as Add.
+func (s *Sorter) AddAll(vs []lake.Verdict) error {
+	if len(vs) == 0 {
+		return nil
+	}
+	b := <-s.blocks
+	defer func() { s.blocks <- b }()
+	if b == nil {
+		b = new(block)
+	}
+	for i := range vs {
+		b.add(normal(vs[i]))
+		if b.size() < s.budget {
+			continue
+		}
+		if err := s.spill(b); err != nil {
+			return err
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil {
-		return s.err
-	}
-	start := len(s.arena)
-	s.arena = append(s.arena, path...)
-	item := record{start: len(s.arena), pathStart: start, pathEnd: len(s.arena)}
-	s.arena = appendVerdict(s.arena, &v)
-	item.end = len(s.arena)
-	s.items = append(s.items, item)
-	s.n++
-	if cap(s.arena)+cap(s.items)*recordSize > s.budget && len(s.arena)+len(s.items)*recordSize > s.budget/2 {
-		return s.fail(s.spill())
-	}
-	return nil
+	s.n += int64(len(vs))
+	return s.err
 }
 
 // Len returns the number of verdicts added.
@@ -82,46 +92,177 @@ func (s *Sorter) Len() int64 {
 	return s.n
 }
 
-// Sorted yields all verdicts in byte order of their paths. Nothing may be
+// Sorted yields all verdicts in the order of their paths. Nothing may be
 // added while it runs; it may be called again.
 //
 // Errors: Internal, once, as the last element.
 func (s *Sorter) Sorted() iter.Seq2[lake.Verdict, error] {
 	return func(yield func(lake.Verdict, error) bool) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		var last repeating
 		stopped := false
-		err := s.err
-		if err == nil {
-			err = s.merged(func(v lake.Verdict) bool {
+		err := s.merged(func(r []byte) (bool, error) {
+			v, err := last.decode(r)
+			if err == nil {
 				stopped = !yield(v, nil)
-				return !stopped
-			})
-		}
+			}
+			return !stopped, err
+		})
 		if err != nil && !stopped {
-			yield(lake.Verdict{}, s.fail(err))
+			yield(lake.Verdict{}, err)
 		}
 	}
 }
 
-func (s *Sorter) merged(yield func(lake.Verdict) bool) error {
+// Packed is a verdict in its binary form.
+type Packed []byte
+
+// Path returns the verdict's path, a part of the record.
+func (r Packed) Path() []byte {
+	start, end := recordPath(r)
+	return r[start:end]
+}
+
+// Verdict decodes the record.
+//
+// Errors: that it is none.
+func (r Packed) Verdict() (lake.Verdict, error) { return decodeVerdict(r) }
+
+// Visit calls visit with each verdict as Sorted yields it. It is several times
+// as fast for one who needs few of them whole. A record is lent for the call.
+//
+// Errors: Internal; visit's.
+func (s *Sorter) Visit(visit func(Packed) error) error {
+	return s.merged(func(r []byte) (bool, error) { return true, visit(r) })
+}
+
+// merged calls put for every record in order, until it returns false.
+func (s *Sorter) merged(put func(record []byte) (bool, error)) error {
+	s.mu.Lock()
+	err := s.err
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	filled, err := s.settle()
+	if err != nil {
+		return s.fail(err)
+	}
+	if len(s.runs) > 0 {
+		return s.fail(mergeRuns(s.runs, put))
+	}
+	for i := range filled.records {
+		if more, err := put(filled.record(i)); err != nil || !more {
+			return s.fail(err)
+		}
+	}
+	return nil
+}
+
+// settle leaves few enough runs to merge, or one sorted block and no run.
+func (s *Sorter) settle() (*block, error) {
+	var filled []*block
+	for range cap(s.blocks) {
+		if b := <-s.blocks; b != nil && len(b.records) > 0 {
+			filled = append(filled, b)
+		}
+	}
+	defer func() {
+		for i := range cap(s.blocks) {
+			if i < len(filled) {
+				s.blocks <- filled[i]
+			} else {
+				s.blocks <- nil
+			}
+		}
+	}()
 	if len(s.runs) == 0 {
-		s.sort()
-		for _, item := range s.items {
-			v, err := decodeVerdict(s.arena[item.start:item.end])
-			if err != nil || !yield(v) {
+		switch len(filled) {
+		case 0:
+			return new(block), nil
+		case 1:
+			filled[0].sort()
+			return filled[0], nil
+		}
+	}
+	for _, b := range filled {
+		if err := s.spill(b); err != nil {
+			return nil, err
+		}
+	}
+	filled = nil // they are empty: their memory can go
+	return nil, s.thin()
+}
+
+// thin merges runs until one merge can read them all.
+func (s *Sorter) thin() error {
+	for len(s.runs) > fanIn {
+		some := s.runs[:fanIn]
+		err := s.writeRun(func(out *runWriter) error {
+			return mergeRuns(some, func(r []byte) (bool, error) { return true, out.put(r) })
+		})
+		if err != nil {
+			return err
+		}
+		s.runs = s.runs[fanIn:]
+		for _, name := range some {
+			if err := os.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// spill writes a block as a run and empties it.
+func (s *Sorter) spill(b *block) error {
+	b.sort()
+	err := s.writeRun(func(out *runWriter) error {
+		for i := range b.records {
+			if err := out.put(b.record(i)); err != nil {
 				return err
 			}
 		}
 		return nil
-	}
-	if err := s.spill(); err != nil {
+	})
+	b.reset()
+	return s.fail(err)
+}
+
+// writeRun writes one run and adds it to s.runs.
+func (s *Sorter) writeRun(fill func(*runWriter) error) error {
+	name, err := s.runName()
+	if err != nil {
 		return err
 	}
-	return mergeRuns(s.runs, func(_, body []byte) (bool, error) {
-		v, err := decodeVerdict(body)
-		return err == nil && yield(v), err
-	})
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	out := newRunWriter(f)
+	err = fill(out)
+	if err = errors.Join(err, out.flush(), f.Close()); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.runs = append(s.runs, name)
+	return nil
+}
+
+func (s *Sorter) runName() (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return "", s.err
+	}
+	if s.dir == "" {
+		var err error
+		if s.dir, err = os.MkdirTemp(s.parent, "lakesweep-sort-"); err != nil {
+			return "", err
+		}
+	}
+	s.made++
+	return filepath.Join(s.dir, fmt.Sprintf("run-%06d", s.made)), nil
 }
 
 // Close removes what was spilled.
@@ -129,7 +270,7 @@ func (s *Sorter) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	dir := s.dir
-	s.arena, s.items, s.runs, s.dir = nil, nil, nil, ""
+	s.runs, s.dir = nil, ""
 	if s.err == nil {
 		s.err = &lake.Error{Op: "sort", Kind: lake.Internal, Err: errors.New("the sorter is closed")}
 	}
@@ -139,67 +280,17 @@ func (s *Sorter) Close() error {
 	return os.RemoveAll(dir)
 }
 
-func (s *Sorter) sort() {
-	path := func(r record) []byte { return s.arena[r.pathStart:r.pathEnd] }
-	slices.SortFunc(s.items, func(a, b record) int {
-		return cmp.Or(bytes.Compare(path(a), path(b)), cmp.Compare(a.start, b.start))
-	})
-}
-
-// spill writes what is in memory to a new run.
-func (s *Sorter) spill() error {
-	if len(s.items) == 0 {
-		return nil
-	}
-	s.sort()
-	err := s.writeRun(func(put func(path, body []byte) error) error {
-		for _, r := range s.items {
-			if err := put(s.arena[r.pathStart:r.pathEnd], s.arena[r.start:r.end]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	s.arena, s.items = s.arena[:0], s.items[:0]
-	if err != nil || len(s.runs) < fanIn {
-		return err
-	}
-	old := s.runs
-	s.runs = nil
-	err = s.writeRun(func(put func(path, body []byte) error) error {
-		return mergeRuns(old, func(path, body []byte) (bool, error) { return true, put(path, body) })
-	})
-	for _, name := range old {
-		err = errors.Join(err, os.Remove(name))
-	}
-	return err
-}
-
-// writeRun writes one run and adds it to s.runs.
-func (s *Sorter) writeRun(fill func(put func(path, body []byte) error) error) (err error) {
-	if s.dir == "" {
-		if s.dir, err = os.MkdirTemp(s.parent, "lakesweep-sort-"); err != nil {
-			return err
-		}
-	}
-	s.made++
-	name := filepath.Join(s.dir, fmt.Sprintf("run-%06d", s.made))
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriterSize(f, runBuffer)
-	err = fill(func(path, body []byte) error { return putRecord(out, path, body) })
-	if err = errors.Join(err, out.Flush(), f.Close()); err == nil {
-		s.runs = append(s.runs, name)
-	}
-	return err
-}
-
+// fail makes the Sorter unusable by an error of its own; one that has its kind
+// already is another's.
 func (s *Sorter) fail(err error) error {
 	if err == nil {
 		return nil
 	}
+	if _, ok := errors.AsType[*lake.Error](err); ok {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.err == nil {
 		s.err = &lake.Error{Op: "sort", Kind: lake.Internal, Err: err, Hint: "See to free space in the temporary directory (TMPDIR) and try again."}
 	}

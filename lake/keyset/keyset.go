@@ -148,13 +148,23 @@ func (s *Set) Has(k lake.Key) bool {
 
 // Mark is Has, and remembers that k was seen in storage.
 func (s *Set) Mark(k lake.Key) bool {
+	has, _ := s.MarkFirst(k)
+	return has
+}
+
+// MarkFirst is Mark, and reports whether no call before marked k.
+func (s *Set) MarkFirst(k lake.Key) (has, first bool) {
 	fp := fingerprint(k, s.seed)
 	sh := &s.shards[fp>>56]
 	i, known, ok := s.index(fp, true)
-	if bit := uint32(seen) << (i % 16 * 2); known && ok && atomic.LoadUint32(&sh.marks[i/16])&bit == 0 {
-		atomic.OrUint32(&sh.marks[i/16], bit)
+	if !known || !ok {
+		return ok, ok
 	}
-	return ok
+	bit := uint32(seen) << (i % 16 * 2)
+	if atomic.LoadUint32(&sh.marks[i/16])&bit != 0 {
+		return true, false
+	}
+	return true, atomic.OrUint32(&sh.marks[i/16], bit)&bit == 0
 }
 
 // index returns the slot of fp. Where it can't be looked up, known is false and ok is orElse.
