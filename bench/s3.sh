@@ -42,6 +42,7 @@ serve() {
 	"$work/fakes3" -addr "127.0.0.1:$port" -keys "$work/$name.names" -overlay "$work/served" "$@" 2>/dev/null &
 	server=$!
 	until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do sleep 0.1; done
+	kill -0 "$server" || { echo "port $port is another's: set PORT"; exit 1; }
 }
 
 # measure NAME COMMAND…: wall time in seconds and peak memory in MiB, as $NAME and $NAME_mib
