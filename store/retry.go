@@ -175,6 +175,8 @@ func (r *retry) Delete(ctx context.Context, targets []Target) ([]Outcome, error)
 	for i, t := range targets {
 		outcomes[i].Target, left[i] = t, i
 	}
+	// Attempts are counted since the last one that got somewhere: a throttled
+	// store takes large batches in small parts.
 	for n := 0; len(left) > 0 && n < r.opt.Attempts; n++ {
 		if err := r.pause(ctx, n); err != nil {
 			return nil, err
@@ -195,6 +197,9 @@ func (r *retry) Delete(ctx context.Context, targets []Target) ([]Outcome, error)
 			if Retryable(got[j].Err) {
 				again = append(again, i)
 			}
+		}
+		if len(again) < len(left) {
+			n = 0
 		}
 		left = again
 	}

@@ -180,7 +180,7 @@ func TestRetryRepeatsOnlyFailedKeysOfABatch(t *testing.T) {
 			t.Errorf("%d: %+v", i, o)
 		}
 	}
-	if got := fmt.Sprint(f.batches); got != "[10 3 2 1]" {
+	if got := fmt.Sprint(f.batches); got != "[10 3 2 1 1 1]" {
 		t.Error(got)
 	}
 }
