@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/column"
 )
 
 const (
@@ -47,7 +49,7 @@ func openParquet(ctx context.Context, p *part) (*parquetFile, error) {
 	if at == nil {
 		at = &window{ctx: ctx, p: p, ahead: footerAhead, limit: p.size}
 	}
-	err := guarded(func() (err error) {
+	err := column.Guard(func() (err error) {
 		f.file, err = parquet.OpenFile(at, p.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer), parquet.OptimisticRead(true))
 		return err
 	})
@@ -90,16 +92,13 @@ func (f *parquetFile) read(ctx context.Context, workers int, explicit map[string
 
 // group reads the columns of one row group side by side.
 func (f *parquetFile) group(ctx context.Context, ordinal int, cols columns, readers map[int]func(*raw, parquet.Value), b *batch) (err error) {
-	var cursors []*cursor
-	defer func() {
-		for _, c := range cursors {
-			err = errors.Join(err, c.close())
-		}
-	}()
+	var cursors []*column.Cursor
+	var sets []func(*raw, parquet.Value)
+	defer func() { err = errors.Join(err, column.Close(cursors)) }()
 	group := f.file.RowGroups()[ordinal]
 	chunks := group.ColumnChunks()
 	var idle map[int]bool
-	if err := guarded(func() error { idle = f.idle(group, cols); return nil }); err != nil {
+	if err := column.Guard(func() error { idle = f.idle(group, cols); return nil }); err != nil {
 		return f.part.damaged(err)
 	}
 	for i, read := range readers {
@@ -114,25 +113,27 @@ func (f *parquetFile) group(ctx context.Context, ordinal int, cols columns, read
 		if at == nil {
 			at = &window{ctx: ctx, p: f.part, ahead: columnAhead, limit: f.chunkEnd(ordinal, i)}
 		}
-		cursors = append(cursors, &cursor{pages: chunk.PagesFrom(at), set: read, values: make([]parquet.Value, 1024)})
+		cursors, sets = append(cursors, column.New(chunk.PagesFrom(at))), append(sets, read)
 	}
-	rows := make([]raw, len(cursors[0].values))
+	var rows []raw
 	for left := group.NumRows(); left > 0; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := int(min(left, int64(len(rows))))
-		for _, c := range cursors {
-			if err := guarded(c.fill); err != nil {
-				return f.part.damaged(fmt.Errorf("%d rows from the end of a row group: %w", left, err))
-			}
-			n = min(n, c.have())
+		n, err := column.Fill(cursors, left)
+		if err != nil {
+			return f.part.damaged(fmt.Errorf("%d rows from the end of a row group: %w", left, err))
 		}
+		rows = slices.Grow(rows[:0], n)[:n]
 		for i := range n {
 			rows[i] = raw{size: -1}
 		}
-		for _, c := range cursors {
-			c.take(rows[:n])
+		for i, c := range cursors {
+			for row, v := range c.Take(n) {
+				if !v.IsNull() {
+					sets[i](&rows[row], v)
+				}
+			}
 		}
 		for i := range n {
 			if err := b.add(&rows[i]); err != nil {
@@ -180,72 +181,6 @@ func constant(c parquet.ColumnChunk, want bool) bool {
 	}
 	low, high, ok := chunk.Bounds()
 	return ok && low.Boolean() == want && high.Boolean() == want && chunk.NullCount() == 0
-}
-
-// cursor reads the values of one column, page by page.
-type cursor struct {
-	pages  parquet.Pages
-	set    func(*raw, parquet.Value)
-	page   parquet.Page
-	reader parquet.ValueReader
-	values []parquet.Value
-	at, n  int
-}
-
-func (c *cursor) have() int { return c.n - c.at }
-
-// fill reads more values once all of the last ones are taken: their bytes lie
-// in the page.
-func (c *cursor) fill() error {
-	for c.at == c.n {
-		if c.reader == nil {
-			page, err := c.pages.ReadPage()
-			if err == io.EOF {
-				return io.ErrUnexpectedEOF
-			}
-			if err != nil {
-				return err
-			}
-			c.page, c.reader = page, page.Values()
-		}
-		n, err := c.reader.ReadValues(c.values)
-		c.at, c.n = 0, n
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if n == 0 {
-			parquet.Release(c.page)
-			c.page, c.reader = nil, nil
-		}
-	}
-	return nil
-}
-
-func (c *cursor) take(rows []raw) {
-	for i := range rows {
-		if v := c.values[c.at+i]; !v.IsNull() {
-			c.set(&rows[i], v)
-		}
-	}
-	c.at += len(rows)
-}
-
-func (c *cursor) close() error {
-	if c.page != nil {
-		parquet.Release(c.page)
-	}
-	return c.pages.Close()
-}
-
-// guarded runs read, which calls the Parquet library, and makes an error of a
-// panic: on damaged bytes the library may run past a slice.
-func guarded(read func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("malformed Parquet: %v", p)
-		}
-	}()
-	return read()
 }
 
 func (f *parquetFile) typeError(i int, t parquet.Type, what string) error {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
@@ -23,6 +24,8 @@ type Plan struct {
 	list  *filelist.Reader
 	head  filelist.Head
 	close func() error
+
+	oldest, youngest time.Time
 }
 
 // Open reads and verifies a plan file.
@@ -82,8 +85,12 @@ func Read(ctx context.Context, r io.ReaderAt, size int64) (*Plan, error) {
 	if err := sum.match(&h.Totals); err != nil {
 		return nil, planError("read plan", &h, err)
 	}
-	return &Plan{list: list, head: h, close: func() error { return nil }}, nil
+	return &Plan{list: list, head: h, close: func() error { return nil }, oldest: sum.oldest, youngest: sum.youngest}, nil
 }
+
+// Times returns when the oldest and the youngest of the dead files were
+// modified, zero if no time is known.
+func (p *Plan) Times() (oldest, youngest time.Time) { return p.oldest, p.youngest }
 
 // Head returns a copy of the head.
 func (p *Plan) Head() filelist.Head {

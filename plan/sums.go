@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
@@ -14,6 +15,8 @@ type sums struct {
 	directories     int64
 	last            string
 	started         bool
+
+	oldest, youngest time.Time // of the files whose time is known
 }
 
 // add counts a row. A row twice, or out of order, is no plan's.
@@ -32,6 +35,14 @@ func (s *sums) add(v *lake.Verdict) error {
 	}
 	if s.byReason == nil {
 		s.byReason = make(map[string]filelist.Count)
+	}
+	if !v.Modified.IsZero() {
+		if s.oldest.IsZero() || v.Modified.Before(s.oldest) {
+			s.oldest = v.Modified
+		}
+		if v.Modified.After(s.youngest) {
+			s.youngest = v.Modified
+		}
 	}
 	n := s.byReason[string(v.Reason)]
 	n.Objects++

@@ -14,10 +14,12 @@ import (
 // Plan is what is printed of a plan.
 type Plan struct {
 	Head  filelist.Head
-	Rows  iter.Seq2[lake.Verdict, error] // ranged over once
+	Rows  iter.Seq2[lake.Verdict, error] // ranged over once, as far as needed
 	First string                         // the first line of the text: "DRY RUN: nothing was deleted"
 	Last  string                         // its last line
 	Next  []string                       // commands that go on from here
+
+	Oldest, Youngest time.Time // of the dead files; zero if unknown
 }
 
 // Refused reports whether a guard refused.
@@ -80,8 +82,7 @@ func (p *Printer) Plan(plan Plan) error {
 	if err != nil {
 		return err
 	}
-	age := ages{}
-	rowsErr := p.planRows(plan, s, refused, &age)
+	rowsErr := p.planRows(plan, s, refused)
 	guards := make([]guardRow, len(plan.Head.Guards))
 	for i, g := range plan.Head.Guards {
 		guards[i] = guardRow{"guard", Schema, "", g}
@@ -104,7 +105,7 @@ func (p *Printer) Plan(plan Plan) error {
 			}
 		}
 	}
-	text := func() error { return p.planFoot(plan, s, age) }
+	text := func() error { return p.planFoot(plan, s) }
 	if rowsErr != nil {
 		text = nil
 	}
@@ -114,32 +115,19 @@ func (p *Printer) Plan(plan Plan) error {
 	return rowsErr
 }
 
-func (p *Printer) planRows(plan Plan, s *stream, refused bool, age *ages) error {
+func (p *Printer) planRows(plan Plan, s *stream, refused bool) error {
 	for v, err := range plan.Rows {
 		if err != nil {
 			return err
 		}
-		age.add(v)
 		if err := s.add(newFileRow(plan.Head.Table, p.opt.Many, refused, &v)); err != nil {
 			return err
 		}
+		if s.full() {
+			return nil
+		}
 	}
 	return nil
-}
-
-// ages are the times of the youngest and oldest dead file.
-type ages struct{ oldest, youngest time.Time }
-
-func (a *ages) add(v lake.Verdict) {
-	if v.Modified.IsZero() || v.Directory {
-		return
-	}
-	if a.oldest.IsZero() || v.Modified.Before(a.oldest) {
-		a.oldest = v.Modified
-	}
-	if v.Modified.After(a.youngest) {
-		a.youngest = v.Modified
-	}
 }
 
 func (p *Printer) planHead(plan Plan) error {
@@ -181,9 +169,9 @@ func (p *Printer) planHead(plan Plan) error {
 	return p.facts(lines)
 }
 
-func (p *Printer) planFoot(plan Plan, s *stream, age ages) error {
+func (p *Printer) planFoot(plan Plan, s *stream) error {
 	t := plan.Head.Totals
-	if more := s.rows - s.shown; more > 0 {
+	if more := t.Dead + t.DeadDirectories - s.shown; more > 0 {
 		if err := p.printf("  … and %s more: -v shows all, -o paths lists them\n", Count(more)); err != nil {
 			return err
 		}
@@ -209,8 +197,8 @@ func (p *Printer) planFoot(plan Plan, s *stream, age ages) error {
 		c := t.ByReason[reason]
 		lines = append(lines, [2]string{"", padRight(reason, 16) + pad(Count(c.Objects), 11) + "  " + pad(Bytes(c.Bytes), 11)})
 	}
-	if !age.oldest.IsZero() && !p.opt.Now.IsZero() {
-		lines = append(lines, [2]string{"age of dead", Span(p.opt.Now.Sub(age.youngest)) + " to " + Span(p.opt.Now.Sub(age.oldest))})
+	if !plan.Oldest.IsZero() && !p.opt.Now.IsZero() {
+		lines = append(lines, [2]string{"age of dead", Span(p.opt.Now.Sub(plan.Youngest)) + " to " + Span(p.opt.Now.Sub(plan.Oldest))})
 	}
 	requests := Count(t.ListRequests) + " to list, " + Count(t.DeleteRequests) + " to delete"
 	if cost, ok := p.opt.Prices.Requests(t); ok {

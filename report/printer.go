@@ -124,7 +124,7 @@ func (s *stream) add(r row) error {
 		}
 		return nil
 	}
-	if s.shown >= s.limit && !p.opt.Verbose {
+	if s.full() {
 		return nil
 	}
 	line := r.line(p)
@@ -135,6 +135,11 @@ func (s *stream) add(r row) error {
 		line = s.title + "\n" + line
 	}
 	return p.printf("%s\n", line)
+}
+
+// full reports whether further rows would show nothing.
+func (s *stream) full() bool {
+	return s.p.opt.Format == Text && !s.p.opt.Verbose && s.shown >= s.limit
 }
 
 // end closes the stream with its summary (a struct), which JSON puts into the

@@ -164,15 +164,16 @@ func TestLongTextIsCutAndSaysSo(t *testing.T) {
 	for i := range 30 {
 		verdicts = append(verdicts, lake.Verdict{Key: lake.Key(fmt.Sprintf("f%02d", i)), Reason: lake.Orphan})
 	}
+	many := filelist.Head{Totals: filelist.Totals{Dead: 30}}
 	var out bytes.Buffer
-	if err := New(&out, Options{}).Plan(Plan{Rows: rowsOf(verdicts...)}); err != nil {
+	if err := New(&out, Options{}).Plan(Plan{Head: many, Rows: rowsOf(verdicts...)}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "… and 10 more") || strings.Contains(out.String(), "f20") || !strings.Contains(out.String(), "f19") {
 		t.Error(out.String())
 	}
 	out.Reset()
-	if err := New(&out, Options{Verbose: true}).Plan(Plan{Rows: rowsOf(verdicts...)}); err != nil {
+	if err := New(&out, Options{Verbose: true}).Plan(Plan{Head: many, Rows: rowsOf(verdicts...)}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "f29") || strings.Contains(out.String(), "more") {

@@ -108,7 +108,7 @@ func (a *app) vacuum(ctx context.Context, e engine, req sweep.PlanRequest, af ap
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	view := report.Plan{Head: p.Head(), Rows: p.Rows()}
+	view := planView(p)
 	switch {
 	case view.Refused():
 		view.First, view.Last = nothing, nothing

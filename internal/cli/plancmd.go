@@ -116,7 +116,8 @@ func (a *app) another(ctx context.Context, before, err error) error {
 // planned prints a plan that lies in file, if it isn't "".
 func (a *app) planned(p *plan.Plan, file string, o planOutput) error {
 	head := p.Head()
-	view := report.Plan{Head: head, Rows: p.Rows(), First: dryRun, Last: dryRun}
+	view := planView(p)
+	view.First, view.Last = dryRun, dryRun
 	some := head.Totals.Dead+head.Totals.DeadDirectories > 0
 	switch {
 	case view.Refused() || !some:
@@ -132,6 +133,13 @@ func (a *app) planned(p *plan.Plan, file string, o planOutput) error {
 		a.status = worst(a.status, exitNotEmpty)
 	}
 	return nil
+}
+
+// planView is what is printed of any plan.
+func planView(p *plan.Plan) report.Plan {
+	view := report.Plan{Head: p.Head(), Rows: p.Rows()}
+	view.Oldest, view.Youngest = p.Times()
+	return view
 }
 
 // show prints a plan; its error is that of the guard that refused, if one did.

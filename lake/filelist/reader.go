@@ -13,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/column"
 )
 
 // Reader reads a list that Writer wrote. Safe for concurrent use if the
@@ -28,7 +29,7 @@ type Reader struct {
 // Errors: Damaged if it is cut, no Parquet file or no list of lakesweep's.
 func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	var file *parquet.File
-	err := guarded(func() (err error) {
+	err := column.Guard(func() (err error) {
 		file, err = parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 		return err
 	})
@@ -138,42 +139,57 @@ func (r *Reader) Verify() error {
 }
 
 func (r *Reader) read(yield func(lake.Verdict) bool) error {
-	in := parquet.NewGenericReader[row](r.file)
-	defer in.Close()
-	sum, rows, n := sha256.New(), make([]row, batchRows), int64(0)
+	sum, n := sha256.New(), int64(0)
 	var scratch []byte
 	var last spellings
-	for {
-		clear(rows)
-		got, end := 0, false
-		err := guarded(func() (err error) {
-			got, err = in.Read(rows)
-			if end = err == io.EOF; end {
-				err = nil
-			} else if err == nil && got == 0 {
-				err = io.ErrNoProgress
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		for i := range rows[:got] {
-			v, err := last.verdict(&rows[i])
-			if err != nil {
-				return err
-			}
+	for _, group := range r.file.RowGroups() {
+		more, err := r.group(group, &last, func(v lake.Verdict) bool {
 			scratch = appendVerdict(scratch[:0], &v)
 			hashRecord(sum, scratch)
 			n++
-			if !yield(v) {
-				return nil
-			}
-		}
-		if end {
-			return r.check(sum, n)
+			return yield(v)
+		})
+		if err != nil || !more {
+			return err
 		}
 	}
+	return r.check(sum, n)
+}
+
+// group reads the columns of a row group side by side; more is false if yield
+// wants no more.
+func (r *Reader) group(group parquet.RowGroup, last *spellings, yield func(lake.Verdict) bool) (more bool, err error) {
+	var cursors []*column.Cursor
+	defer func() { err = errors.Join(err, column.Close(cursors)) }()
+	chunks := group.ColumnChunks()
+	for _, name := range columnNames {
+		leaf, ok := r.file.Schema().Lookup(name)
+		if !ok || leaf.ColumnIndex >= len(chunks) || chunks[leaf.ColumnIndex].NumValues() != group.NumRows() {
+			return false, fmt.Errorf("the column %s hasn't one value a row", name)
+		}
+		cursors = append(cursors, column.New(chunks[leaf.ColumnIndex].Pages()))
+	}
+	for left := group.NumRows(); left > 0; {
+		n, err := column.Fill(cursors, left)
+		if err != nil {
+			return false, err
+		}
+		var values [columns][]parquet.Value
+		for i, c := range cursors {
+			values[i] = c.Take(n)
+		}
+		for i := range n {
+			v, err := last.verdict(&values, i)
+			if err != nil {
+				return false, err
+			}
+			if !yield(v) {
+				return false, nil
+			}
+		}
+		left -= int64(n)
+	}
+	return true, nil
 }
 
 // check compares the rows read with what the footer says of them.
@@ -185,17 +201,6 @@ func (r *Reader) check(sum hash.Hash, n int64) error {
 		return fmt.Errorf("digest %s, the footer says %s: changed since it was written", have, r.digest)
 	}
 	return nil
-}
-
-// guarded runs read, which calls the Parquet library, and makes an error of a
-// panic: on damaged bytes the library may run past a slice.
-func guarded(read func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("malformed Parquet: %v", p)
-		}
-	}()
-	return read()
 }
 
 func damaged(err error) error {

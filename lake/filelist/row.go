@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/lakesweep/lakesweep/lake"
 )
@@ -125,51 +126,71 @@ type spellings struct {
 	partition lake.Partition
 }
 
-// verdict converts a row back. Its strings are copies.
-func (s *spellings) verdict(r *row) (lake.Verdict, error) {
-	v := lake.Verdict{Size: -1, Modified: fromNanos(r.Modified), Tombstone: fromNanos(r.Tombstone), DueAt: fromNanos(r.DueAt), Directory: r.Directory}
-	path := string(r.PathRaw)
-	if r.Path != nil {
-		path = strings.Clone(*r.Path)
+// The columns of row, as they are read.
+const (
+	colPath = iota
+	colPathRaw
+	colSize
+	colModified
+	colReason
+	colPartition
+	colTombstone
+	colDueAt
+	colETag
+	colAbsolute
+	colDirectory
+	columns
+)
+
+var columnNames = [columns]string{"path", "path_raw", "size", "modified", "reason", "partition", "tombstone_time", "due_at", "etag", "absolute", "directory"}
+
+// verdict makes a verdict of the i-th value of each column. Its strings are copies.
+func (s *spellings) verdict(values *[columns][]parquet.Value, i int) (lake.Verdict, error) {
+	v := lake.Verdict{Size: -1, Modified: fromNanos(values[colModified][i]), Tombstone: fromNanos(values[colTombstone][i]),
+		DueAt: fromNanos(values[colDueAt][i]), Directory: values[colDirectory][i].Boolean()}
+	path := values[colPath][i]
+	if path.IsNull() {
+		path = values[colPathRaw][i]
 	}
-	if path == "" {
+	if path.IsNull() || len(path.ByteArray()) == 0 {
 		return v, errors.New("a row without a path")
 	}
-	if r.Absolute {
-		v.URI = path
+	if values[colAbsolute][i].Boolean() {
+		v.URI = string(path.ByteArray())
 	} else {
-		v.Key = lake.Key(path)
+		v.Key = lake.Key(path.ByteArray())
 	}
-	if r.Size != nil {
-		v.Size = *r.Size
+	if size := values[colSize][i]; !size.IsNull() {
+		v.Size = size.Int64()
 	}
-	if r.Reason != nil {
-		if string(s.reason) != *r.Reason {
-			s.reason = lake.Reason(strings.Clone(*r.Reason))
+	if reason := values[colReason][i]; !reason.IsNull() {
+		if string(s.reason) != string(reason.ByteArray()) {
+			s.reason = lake.Reason(reason.ByteArray())
 		}
 		v.Reason = s.reason
 	}
-	if r.ETag != nil {
-		v.ETag = strings.Clone(*r.ETag)
+	if etag := values[colETag][i]; !etag.IsNull() {
+		v.ETag = string(etag.ByteArray())
 	}
-	if r.Partition != nil {
-		if s.partition == nil || s.text != *r.Partition {
-			p, err := parsePartition(*r.Partition)
+	if partition := values[colPartition][i]; !partition.IsNull() {
+		text := partition.ByteArray()
+		if s.partition == nil || s.text != string(text) {
+			p, err := parsePartition(string(text))
 			if err != nil {
-				return v, fmt.Errorf("partition of %q: %w", path, err)
+				return v, fmt.Errorf("partition of %q: %w", path.ByteArray(), err)
 			}
-			s.text, s.partition = strings.Clone(*r.Partition), slices.Clip(p)
+			s.text, s.partition = string(text), slices.Clip(p)
 		}
 		v.Partition = s.partition
 	}
 	return normal(v), nil
 }
 
-func fromNanos(n *int64) time.Time {
-	if n == nil {
+func fromNanos(n parquet.Value) time.Time {
+	if n.IsNull() {
 		return time.Time{}
 	}
-	return time.Unix(0, *n).UTC()
+	return time.Unix(0, n.Int64()).UTC()
 }
 
 func partitionJSON(p lake.Partition) (string, error) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"github.com/lakesweep/lakesweep/lake"
 )
@@ -51,7 +52,7 @@ func NewWriter(w io.Writer, o Options) *Writer {
 		o.RowGroup = 1 << 16
 	}
 	return &Writer{
-		out:   parquet.NewGenericWriter[row](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(o.RowGroup), parquet.CreatedBy("lakesweep", "1", "")),
+		out:   parquet.NewGenericWriter[row](w, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.MaxRowsPerRowGroup(o.RowGroup), parquet.CreatedBy("lakesweep", "1", "")),
 		batch: make([]row, 0, batchRows),
 		cells: make([]cells, batchRows),
 		sum:   sha256.New(),
