@@ -86,7 +86,7 @@ deletes() {
 	echo "a million objects, 100,000 dead, 50 ms a request, 3,500 deleted keys a second"
 	table s1m -files 20834
 	serve s1m -latency 50ms -delete-rate 3500
-	rm -f "$work/s1m.plan"
+	rm -f "$work"/s1m.plan*
 	"${lakesweep[@]}" plan s3://bench/t --mode full --out "$work/s1m.plan" -o json >"$work/s1m.json"
 	measure apply "${lakesweep[@]}" apply "$work/s1m.plan" --yes
 	stats
