@@ -41,6 +41,7 @@ const (
 	Quarantined = "quarantined" // moved
 	Failed      = "failed"      // Record.Error says why
 	Skipped     = "skipped"     // a limit was reached before
+	Queued      = "queued"      // a blob that waits in the table's queue; in no journal
 	Restored    = "restored"    // moved back from quarantine
 	Purged      = "purged"      // deleted from quarantine
 )

@@ -33,15 +33,15 @@ type pathRow struct {
 // EncodePaths returns a sidecar or intent: the paths, which rise strictly.
 //
 // Memory: the file, some 10 to 30 bytes a path.
-func EncodePaths(paths iter.Seq2[string, error]) (data []byte, n int64, err error) {
+func EncodePaths(paths iter.Seq2[lake.BlobID, error]) (data []byte, n int64, err error) {
 	var buffer bytes.Buffer
-	out, last := newWriter[pathRow](&buffer), ""
+	out, last := newWriter[pathRow](&buffer), lake.BlobID("")
 	for p, err := range paths {
 		if err == nil && n > 0 && p <= last {
 			err = &lake.Error{Op: "write sidecar", Kind: lake.Internal, Err: fmt.Errorf("%q after %q", p, last)}
 		}
 		if err == nil {
-			_, err = out.Write([]pathRow{{p}})
+			_, err = out.Write([]pathRow{{string(p)}})
 		}
 		if err != nil {
 			return nil, 0, err

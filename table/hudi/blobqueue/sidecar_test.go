@@ -18,10 +18,10 @@ import (
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
-func texts(ps ...string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
+func texts(ps ...string) iter.Seq2[lake.BlobID, error] {
+	return func(yield func(lake.BlobID, error) bool) {
 		for _, p := range ps {
-			if !yield(p, nil) {
+			if !yield(lake.BlobID(p), nil) {
 				return
 			}
 		}
@@ -300,9 +300,9 @@ func TestClaimsRace(t *testing.T) {
 func BenchmarkCheck(b *testing.B) {
 	s := mem.New(mem.Options{})
 	s.Put(timelineDir+"/20260301080000000.clean.requested", []byte("x"), time.Time{})
-	data, _, err := EncodePaths(func(yield func(string, error) bool) {
+	data, _, err := EncodePaths(func(yield func(lake.BlobID, error) bool) {
 		for i := range 100_000 {
-			if !yield(fmt.Sprintf("s3://media-bucket/2026/03/01/%08d-4f2c-9b1e.jpg", i), nil) {
+			if !yield(lake.BlobID(fmt.Sprintf("s3://media-bucket/2026/03/01/%08d-4f2c-9b1e.jpg", i)), nil) {
 				return
 			}
 		}

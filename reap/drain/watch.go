@@ -1,0 +1,61 @@
+package drain
+
+import (
+	"context"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/keyset"
+	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
+)
+
+// watch is the guardian of a drain: between batches it makes sure that the
+// intent stands and looks for references in what was completed since.
+type watch struct {
+	judge  Judge
+	intent *blobqueue.Intent
+	dead   Candidates
+	saved  *keyset.Set // blobs that writes came to refer to
+}
+
+// Refresh reads what was completed since the last call.
+//
+// Errors: Stale if the intent was withdrawn; those of the judge.
+func (w *watch) Refresh(ctx context.Context) error {
+	if err := w.intent.Verify(ctx); err != nil {
+		return err
+	}
+	r, _, err := w.judge.Since(ctx, w.dead)
+	if err != nil || r == nil {
+		return err
+	}
+	saved := keyset.New()
+	for id, err := range w.dead {
+		if err != nil {
+			return err
+		}
+		if w.saved.Has(lake.Key(id)) || r.Unread() != nil || r.Of(id).Fate != blob.Unreferenced {
+			saved.Add(lake.Key(id))
+		}
+	}
+	w.saved = saved.Done()
+	return nil
+}
+
+// Protected reports whether a write came to refer to a blob.
+func (w *watch) Protected(k lake.Key) bool { return w.saved.Has(k) }
+
+// record takes down what the store confirmed.
+type record struct{ left *keyset.Builder }
+
+func (record) Begin(context.Context, table.Intent) error    { return nil }
+func (record) Complete(context.Context, table.Result) error { return nil }
+func (record) Fail(context.Context, table.Result) error     { return nil }
+
+func (r record) Confirm(_ context.Context, gone []lake.Key) error {
+	for _, k := range gone {
+		r.left.Add(k)
+	}
+	return nil
+}
