@@ -196,3 +196,12 @@ func unescape(s string) string {
 	}
 	return s
 }
+
+// Rules names all that decides which spellings share a form.
+func (n *BlobNames) Rules() string {
+	rules := "1 " + n.o.Table.String()
+	for _, m := range n.maps {
+		rules += "\x00" + m.From + "\x00" + m.To
+	}
+	return rules
+}

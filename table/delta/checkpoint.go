@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
-	"github.com/lakesweep/lakesweep/table/delta/leaf"
+	"github.com/lakesweep/lakesweep/table/internal/leaf"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 

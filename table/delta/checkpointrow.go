@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/lakesweep/lakesweep/lake"
-	"github.com/lakesweep/lakesweep/table/delta/leaf"
+	"github.com/lakesweep/lakesweep/table/internal/leaf"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 

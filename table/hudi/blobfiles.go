@@ -2,31 +2,189 @@ package hudi
 
 import (
 	"context"
+	"errors"
 	"iter"
+	"sync"
 
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
 // DataFiles yields every base and log file on storage, of committed slices and
-// others, in no order: what blobs are judged by. Folders are listed even where
-// the metadata table lists files, since it knows nothing of writes in flight.
+// others, in no order: what blobs are judged by. All folders are listed, those
+// too that are no partitions yet, as the metadata table knows nothing of writes
+// in flight. Tables inside the table are left out.
 //
+// Memory: one partition for each worker.
 // Errors: those of the store; Damaged, Unsupported, once, as the last element.
 func (t *Table) DataFiles(ctx context.Context) iter.Seq2[blob.File, error] {
-	return func(func(blob.File, error) bool) {}
+	return func(yield func(blob.File, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		batches, result := make(chan []blob.File), make(chan error, 1)
+		go func() {
+			defer close(batches)
+			result <- t.dataFiles(ctx, func(files []blob.File) error {
+				select {
+				case batches <- files:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			})
+		}()
+		stopped := false
+		for batch := range batches {
+			for _, f := range batch {
+				if !stopped && !yield(f, nil) {
+					stopped = true
+					cancel()
+				}
+			}
+		}
+		if err := <-result; err != nil && !stopped {
+			yield(blob.File{}, t.wrap(err))
+		}
+	}
+}
+
+func (t *Table) dataFiles(ctx context.Context, emit func([]blob.File) error) error {
+	var mu sync.Mutex
+	seen := make(map[string]bool)
+	visit := func(ctx context.Context, f folder) error {
+		mu.Lock()
+		seen[f.partition] = true
+		mu.Unlock()
+		files, err := t.blobFiles(ctx, f)
+		if err != nil || len(files) == 0 {
+			return err
+		}
+		return emit(files)
+	}
+	holds := func(f folder) bool { return f.marker != nil || len(f.files) > 0 }
+	if _, err := t.traverse(ctx, []string{""}, true, holds, visit); err != nil || t.files == nil {
+		return err
+	}
+	// What the metadata table lists and no folder shows is missing.
+	listed, err := t.files.Partitions()
+	if err != nil {
+		return err
+	}
+	var rest []string
+	for _, p := range listed {
+		if err := checkPartition(p); err != nil {
+			return err
+		}
+		if !seen[p] {
+			rest = append(rest, p)
+		}
+	}
+	_, err = t.walk(ctx, rest, false, visit)
+	return err
+}
+
+// blobFiles returns the files of a partition.
+func (t *Table) blobFiles(ctx context.Context, f folder) (out []blob.File, err error) {
+	if f.nested {
+		return nil, nil
+	}
+	groups, err := t.groups(ctx, f.partition, f.files)
+	if err != nil {
+		return nil, err
+	}
+	add := func(one file, slice string, inflight bool) error {
+		b := blob.File{File: one.File, Partition: f.partition, Key: f.key(one.Name), Size: one.size, Modified: one.modified, ETag: one.etag, Slice: slice, Inflight: inflight, Missing: one.missing}
+		if b.Modified.IsZero() && b.ETag == "" {
+			b.Size = -1 // what the metadata table says of it doesn't count
+		}
+		if !inflight && one.Log && t.timeline.Layout == timeline.Layout2 {
+			done, err := t.Committed(ctx, one.Instant)
+			if err != nil {
+				return err
+			}
+			b.Inflight = !done
+		}
+		out = append(out, b)
+		return nil
+	}
+	for _, g := range groups {
+		for i, s := range append(g.slices[:len(g.slices):len(g.slices)], g.hidden...) {
+			var errs []error
+			s.files(func(one file) { errs = append(errs, add(one, s.instant, i >= len(g.slices))) })
+			if err := errors.Join(errs...); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, one := range f.unlisted {
+		if err := add(one, one.Instant, true); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Committed reports whether what an instant wrote is part of the table, as far
+// as the timeline and its archive tell. Safe for concurrent use.
+func (t *Table) Committed(ctx context.Context, instant string) (bool, error) {
+	if i, ok := t.completion.active[instant]; ok {
+		return i.State == timeline.Completed, nil
+	}
+	if instant >= t.completion.start {
+		return false, nil
+	}
+	return t.completion.known(ctx, instant)
 }
 
 // BlobColumns returns the columns that refer to external blobs: those that the
-// newest schema says and those named in more, empty if there are none. It costs
-// one request where the newest commit has a schema.
+// newest schema says and those named in more, empty if there are none. The
+// newest schema is that of the newest completed write that has one, else the
+// one that the table was created with. It costs one request where the newest
+// write has a schema.
 //
-// Errors: Damaged; those of the store.
+// Errors: Damaged; Invalid for a name of a column that can't refer to blobs;
+// those of the store.
+// Source: spec/hudi-metadata-table.md section 5.
 func (t *Table) BlobColumns(ctx context.Context, more []string) (blob.Columns, error) {
-	return nil, nil
+	schema, err := t.schema(ctx)
+	if err != nil {
+		return nil, t.wrap(err)
+	}
+	if schema == "" {
+		return more, nil
+	}
+	columns, err := blob.Detect(schema)
+	if err == nil {
+		columns, err = columns.With(schema, more)
+	}
+	return columns, t.wrap(err)
+}
+
+// schema returns the table's newest schema as Avro JSON, "" if none is known.
+func (t *Table) schema(ctx context.Context) (string, error) {
+	writes := t.timeline.Writes()
+	for i := len(writes) - 1; i >= 0; i-- {
+		data, err := t.timeline.Read(ctx, writes[i], timeline.Completed)
+		if err != nil {
+			return "", err
+		}
+		m, err := timeline.DecodeCommit(data)
+		if err != nil {
+			return "", err
+		}
+		if s := m.Extra["schema"]; s != "" {
+			return s, nil
+		}
+	}
+	return t.properties["hoodie.table.create.schema"], nil
 }
 
 // BlobOptions returns the options of a Judge of this table, but for Names,
 // limits and the ledger.
-func (t *Table) BlobOptions(ctx context.Context) (blob.Options, error) {
-	return blob.Options{Reader: t.reader}, nil
+func (t *Table) BlobOptions() blob.Options {
+	o := blob.Options{Reader: t.reader, Committed: t.Committed}
+	for _, i := range t.timeline.Instants {
+		o.Writing = o.Writing || timeline.IsWrite(i.Action) && i.State != timeline.Completed
+	}
+	return o
 }

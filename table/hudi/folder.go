@@ -128,6 +128,12 @@ func (t *Table) reconcile(f *folder, namesFirst bool) error {
 // Memory: the names of the folders of one level, and one partition a worker.
 // Source: Hudi 1.2.0, FileSystemBackedTableMetadata; spec/hudi-clean.md 4.1.
 func (t *Table) walk(ctx context.Context, list []string, descend bool, visit func(context.Context, folder) error) (requests int64, err error) {
+	return t.traverse(ctx, list, descend, func(f folder) bool { return !descend || f.marker != nil }, visit)
+}
+
+// traverse visits the folders that are partitions, of the list or, with
+// descend, below it.
+func (t *Table) traverse(ctx context.Context, list []string, descend bool, partition func(folder) bool, visit func(context.Context, folder) error) (requests int64, err error) {
 	for len(list) > 0 {
 		var mu sync.Mutex
 		var next []string
@@ -142,7 +148,7 @@ func (t *Table) walk(ctx context.Context, list []string, descend bool, visit fun
 					next = append(next, f.dirs...)
 				}
 				mu.Unlock()
-				if err != nil || descend && f.marker == nil {
+				if err != nil || !partition(f) {
 					return err
 				}
 				if err := t.reconcile(&f, t.reader.Traits().NamesFirst); err != nil {

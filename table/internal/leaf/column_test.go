@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lakesweep/lakesweep/store/mem"
-	"github.com/lakesweep/lakesweep/table/delta/leaf"
+	"github.com/lakesweep/lakesweep/table/internal/leaf"
 )
 
 type inner struct {
