@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 
+	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
 )
 
@@ -78,7 +79,7 @@ func liveMissing(h *filelist.Head, _ Options) (filelist.Outcome, string) {
 
 // mostlyDead compares files with files: directories are nobody's data.
 func mostlyDead(h *filelist.Head, _ Options) (filelist.Outcome, string) {
-	dead, live := h.Totals.Dead, h.Evidence.LiveFiles
+	dead, live := h.Totals.Dead-h.Totals.ByReason[string(lake.ExpiredBlob)].Objects, h.Evidence.LiveFiles
 	if dead == 0 {
 		return filelist.Passed, "nothing is dead"
 	}

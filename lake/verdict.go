@@ -43,4 +43,5 @@ type Verdict struct {
 	Tombstone time.Time // effective removal time; zero if there is none
 	DueAt     time.Time // a queued blob: when its grace time ends
 	ETag      string    // the store's entity tag or generation; may be empty
+	Referrer  Key       // a blob: the file of the table that referred to it last, and expires
 }

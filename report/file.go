@@ -24,6 +24,7 @@ type fileRow struct {
 	Partition     *partition `json:"partition,omitempty"`
 	TombstoneTime *string    `json:"tombstone_time,omitempty"`
 	DueAt         *string    `json:"due_at,omitempty"`
+	ReferredBy    string     `json:"referred_by,omitempty"`
 	Refused       bool       `json:"refused,omitempty"`
 
 	v *lake.Verdict
@@ -32,11 +33,11 @@ type fileRow struct {
 }
 
 func fileColumns() []string {
-	return []string{"table", "path", "size", "modified", "reason", "partition", "tombstone_time", "due_at"}
+	return []string{"table", "path", "size", "modified", "reason", "partition", "tombstone_time", "due_at", "referred_by"}
 }
 
 func newFileRow(table string, many, refused bool, v *lake.Verdict) *fileRow {
-	r := &fileRow{MessageType: "file", Schema: Schema, Reason: string(v.Reason), Refused: refused, v: v}
+	r := &fileRow{MessageType: "file", Schema: Schema, Reason: string(v.Reason), Refused: refused, ReferredBy: string(v.Referrer), v: v}
 	if many {
 		r.Table, r.place = table, table+"/"
 	}
@@ -84,7 +85,7 @@ func (r *fileRow) cells() []string {
 		values = r.Partition.String()
 	}
 	return []string{r.Table, r.name(), size, stampCell(r.v.Modified), r.Reason, values,
-		stampCell(r.v.Tombstone), stampCell(r.v.DueAt)}
+		stampCell(r.v.Tombstone), stampCell(r.v.DueAt), r.ReferredBy}
 }
 
 func (r *fileRow) line(p *Printer) string {

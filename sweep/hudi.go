@@ -63,7 +63,7 @@ func (run *hudiRun) refuse() error {
 		return invalid(run.given, "--retain doesn't work on Hudi tables", "Use --retain-commits, --retain-hours or --retain-versions.")
 	case req.Mode == "lite":
 		return invalid(run.given, "--mode lite doesn't work on Hudi tables", "Leave --mode out.")
-	case req.Hudi.Blobs.Mode != "" && req.Hudi.Blobs.Mode != "off":
+	case req.Hudi.Blobs.Mode == "delete":
 		return &lake.Error{Op: "plan blobs", Table: run.root.String(), Kind: lake.Unsupported, Err: errors.New("this build leaves external blobs alone"),
 			Hint: "Leave --blobs out: file slices are cleaned, blobs stay."}
 	case len(req.KeepVersions) > 0 || len(req.Protect) > 0:
@@ -156,6 +156,10 @@ func (e *Engine) planHudi(ctx context.Context, p *place, req PlanRequest, out st
 
 func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, rows *filelist.Sorter, enclosed, out string, started time.Time) (*plan.Plan, error) {
 	totals := filelist.Totals{ByReason: map[string]filelist.Count{}}
+	blobs, err := e.blobsOf(ctx, run)
+	if err != nil {
+		return nil, err
+	}
 	for v, err := range clean.Verdicts(ctx) {
 		if err != nil {
 			return nil, err
@@ -165,11 +169,20 @@ func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, 
 		} else {
 			count(&totals, &v)
 		}
+		if blobs != nil {
+			blobs.seen(&v)
+		}
 		if err := rows.Add(v); err != nil {
 			return nil, err
 		}
 	}
 	s := &clean.Summary
+	if blobs != nil {
+		if err := blobs.rows(ctx, rows, &totals); err != nil {
+			return nil, err
+		}
+		s.Warnings = append(s.Warnings, blobs.notes...)
+	}
 	totals.Candidates, totals.Protected, totals.Foreign, totals.ListRequests = s.Candidates, s.Protected, s.Foreign, s.ListRequests
 	state, err := clean.State()
 	if err == nil {
@@ -194,7 +207,7 @@ func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, 
 		return nil, err
 	}
 	batch := int64(max(run.reader.Traits().DeleteBatch, 1))
-	h.Totals.DeleteRequests = (h.Totals.Dead+batch-1)/batch + h.Totals.DeadDirectories
+	h.Totals.DeleteRequests = (h.Totals.Dead-h.Totals.ByReason[string(lake.ExpiredBlob)].Objects+batch-1)/batch + h.Totals.DeadDirectories
 	h.Totals.Seconds = e.Now().Sub(started).Seconds()
 	if out != "" {
 		return plan.Create(ctx, out, h, rows.Sorted())

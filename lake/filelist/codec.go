@@ -15,7 +15,7 @@ import (
 // seconds and nanoseconds, each kept apart from "unknown" by a flag.
 func appendVerdict(b []byte, v *lake.Verdict) []byte {
 	var flags byte
-	for i, set := range [...]bool{v.Directory, v.Partition != nil, !v.Modified.IsZero(), !v.Tombstone.IsZero(), !v.DueAt.IsZero()} {
+	for i, set := range [...]bool{v.Directory, v.Partition != nil, !v.Modified.IsZero(), !v.Tombstone.IsZero(), !v.DueAt.IsZero(), v.Referrer != ""} {
 		if set {
 			flags |= 1 << i
 		}
@@ -31,6 +31,9 @@ func appendVerdict(b []byte, v *lake.Verdict) []byte {
 			b = binary.AppendVarint(b, t.Unix())
 			b = binary.AppendUvarint(b, uint64(t.Nanosecond()))
 		}
+	}
+	if v.Referrer != "" {
+		b = appendString(b, string(v.Referrer))
 	}
 	if v.Partition != nil {
 		b = binary.AppendUvarint(b, uint64(len(v.Partition)))
@@ -98,6 +101,9 @@ func (r *repeating) decode(b []byte) (lake.Verdict, error) {
 		if flags&(4<<i) != 0 {
 			*t = time.Unix(d.varint(), int64(d.uvarint())).UTC()
 		}
+	}
+	if flags&32 != 0 {
+		v.Referrer = lake.Key(d.string())
 	}
 	if flags&2 != 0 && !d.failed && r.partition != nil && bytes.Equal(d.rest, r.text) {
 		v.Partition, d.rest = r.partition, nil

@@ -92,6 +92,42 @@ type Totals struct {
 	EstimatedCost   *float64         `json:"estimated_cost"` // US dollars; null where no price is known
 	MonthlySaving   *float64         `json:"monthly_saving"` // US dollars
 	Seconds         float64          `json:"seconds"`
+	Blobs           *Blobs           `json:"blobs,omitempty"` // nil where external blobs weren't looked at
+}
+
+// Blobs are the counts of external blobs that lost a reference in a plan.
+// Listed are those that are to be queued: unreferenced, pending and undecided.
+type Blobs struct {
+	Columns      []string  `json:"columns"`       // that refer to blobs
+	Candidates   int64     `json:"candidates"`    // distinct managed references of the files that are dead
+	Unreferenced int64     `json:"unreferenced"`  // listed: no file that stays refers to it
+	Pending      int64     `json:"pending"`       // listed: only a write in flight refers to it
+	Undecided    int64     `json:"undecided"`     // listed: not every file that stays could be read
+	Referenced   int64     `json:"referenced"`    // kept: a file that stays refers to it
+	OutsideRoots int64     `json:"outside_roots"` // kept: below no --blob-root
+	InsideTable  int64     `json:"inside_table"`  // kept: in the table's own folders
+	OddSpelling  int64     `json:"odd_spelling"`  // kept: which object it names is in doubt
+	Kept         []Kept    `json:"kept,omitempty"`
+	Files        BlobFiles `json:"files"`
+}
+
+// Kept is a blob that stays, with what keeps it: the first ones of each kind.
+type Kept struct {
+	Blob string `json:"blob"`
+	Why  string `json:"why"`          // "referenced", "pending", "outside_roots", "inside_table", "odd_spelling"
+	By   string `json:"by,omitempty"` // the file that refers to it
+}
+
+// BlobFiles counts the files of the table that blobs were looked for in.
+type BlobFiles struct {
+	Expired    int64 `json:"expired"`    // dead files, read for what they refer to
+	Groups     int64 `json:"groups"`     // first stage: files that stay in the file groups of those
+	Rest       int64 `json:"rest"`       // second stage: all other files, none if the first settled every candidate
+	Remembered int64 `json:"remembered"` // of both stages, known from the ledger
+	RuledOut   int64 `json:"ruled_out"`  // of both stages, by statistics
+	Read       int64 `json:"read"`       // of both stages, read
+	Skipped    int64 `json:"skipped"`    // of both stages, not opened, as nothing was left to find, or a limit was reached
+	Unread     int64 `json:"unread"`     // couldn't be read
 }
 
 // Count is a number of objects and their bytes.

@@ -66,12 +66,16 @@ func sameCodec(file *parquet.File) error {
 	return nil
 }
 
-// sameColumns checks that every column of the file is one of row's, of the same type.
+// sameColumns checks that every column of the file is one of row's, of the same
+// type. Lists of versions that knew no blobs have no referrers.
 func sameColumns(have *parquet.Schema) error {
 	want := parquet.SchemaOf(row{})
 	for _, path := range want.Columns() {
 		w, _ := want.Lookup(path...)
 		h, ok := have.Lookup(path...)
+		if !ok && path[0] == columnNames[colReferrer] {
+			continue
+		}
 		if !ok {
 			return fmt.Errorf("no column %s", path[0])
 		}
@@ -162,11 +166,16 @@ func (r *Reader) group(group parquet.RowGroup, last *spellings, yield func(lake.
 	var cursors []*column.Cursor
 	defer func() { err = errors.Join(err, column.Close(cursors)) }()
 	chunks := group.ColumnChunks()
-	for _, name := range columnNames {
+	var read []int // the column of each cursor
+	for i, name := range columnNames {
 		leaf, ok := r.file.Schema().Lookup(name)
+		if !ok && i == colReferrer {
+			continue
+		}
 		if !ok || leaf.ColumnIndex >= len(chunks) || chunks[leaf.ColumnIndex].NumValues() != group.NumRows() {
 			return false, fmt.Errorf("the column %s hasn't one value a row", name)
 		}
+		read = append(read, i)
 		cursors = append(cursors, column.New(chunks[leaf.ColumnIndex].Pages()))
 	}
 	for left := group.NumRows(); left > 0; {
@@ -176,7 +185,7 @@ func (r *Reader) group(group parquet.RowGroup, last *spellings, yield func(lake.
 		}
 		var values [columns][]parquet.Value
 		for i, c := range cursors {
-			values[i] = c.Take(n)
+			values[read[i]] = c.Take(n)
 		}
 		for i := range n {
 			v, err := last.verdict(&values, i)

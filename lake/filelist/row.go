@@ -29,6 +29,7 @@ type row struct {
 	Tombstone *int64  `parquet:"tombstone_time,optional,timestamp(nanosecond)"`
 	DueAt     *int64  `parquet:"due_at,optional,timestamp(nanosecond)"`
 	ETag      *string `parquet:"etag,optional"`
+	Referrer  []byte  `parquet:"referred_by,optional"` // a Key
 	Absolute  bool    `parquet:"absolute"`
 	Directory bool    `parquet:"directory"`
 }
@@ -104,6 +105,9 @@ func (c *cells) toRow(v *lake.Verdict, partition string) (row, error) {
 	if v.ETag != "" {
 		r.ETag = &c.etag
 	}
+	if v.Referrer != "" {
+		r.Referrer = []byte(v.Referrer)
+	}
 	if v.Partition != nil {
 		r.Partition = &c.partition
 	}
@@ -139,10 +143,11 @@ const (
 	colETag
 	colAbsolute
 	colDirectory
+	colReferrer // lists of versions that knew no blobs lack it
 	columns
 )
 
-var columnNames = [columns]string{"path", "path_raw", "size", "modified", "reason", "partition", "tombstone_time", "due_at", "etag", "absolute", "directory"}
+var columnNames = [columns]string{"path", "path_raw", "size", "modified", "reason", "partition", "tombstone_time", "due_at", "etag", "absolute", "directory", "referred_by"}
 
 // verdict makes a verdict of the i-th value of each column. Its strings are copies.
 func (s *spellings) verdict(values *[columns][]parquet.Value, i int) (lake.Verdict, error) {
@@ -171,6 +176,9 @@ func (s *spellings) verdict(values *[columns][]parquet.Value, i int) (lake.Verdi
 	}
 	if etag := values[colETag][i]; !etag.IsNull() {
 		v.ETag = string(etag.ByteArray())
+	}
+	if referrers := values[colReferrer]; referrers != nil && !referrers[i].IsNull() {
+		v.Referrer = lake.Key(referrers[i].ByteArray())
 	}
 	if partition := values[colPartition][i]; !partition.IsNull() {
 		text := partition.ByteArray()

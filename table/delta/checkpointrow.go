@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/lakesweep/lakesweep/lake"
-	"github.com/lakesweep/lakesweep/table/internal/leaf"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
+	"github.com/lakesweep/lakesweep/table/internal/leaf"
 )
 
 // fileColumns are the columns of one of the actions add and remove.

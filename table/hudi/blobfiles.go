@@ -18,13 +18,26 @@ import (
 // Memory: one partition for each worker.
 // Errors: those of the store; Damaged, Unsupported, once, as the last element.
 func (t *Table) DataFiles(ctx context.Context) iter.Seq2[blob.File, error] {
+	return t.streamed(ctx, t.dataFiles)
+}
+
+// DataFilesIn yields what DataFiles does of some partitions.
+func (t *Table) DataFilesIn(ctx context.Context, partitions []string) iter.Seq2[blob.File, error] {
+	return t.streamed(ctx, func(ctx context.Context, emit func([]blob.File) error) error {
+		_, err := t.walk(ctx, partitions, false, func(ctx context.Context, f folder) error { return t.emitFiles(ctx, f, emit) })
+		return err
+	})
+}
+
+// streamed makes a sequence of what walk emits.
+func (t *Table) streamed(ctx context.Context, walk func(context.Context, func([]blob.File) error) error) iter.Seq2[blob.File, error] {
 	return func(yield func(blob.File, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		batches, result := make(chan []blob.File), make(chan error, 1)
 		go func() {
 			defer close(batches)
-			result <- t.dataFiles(ctx, func(files []blob.File) error {
+			result <- walk(ctx, func(files []blob.File) error {
 				select {
 				case batches <- files:
 					return nil
@@ -55,11 +68,7 @@ func (t *Table) dataFiles(ctx context.Context, emit func([]blob.File) error) err
 		mu.Lock()
 		seen[f.partition] = true
 		mu.Unlock()
-		files, err := t.blobFiles(ctx, f)
-		if err != nil || len(files) == 0 {
-			return err
-		}
-		return emit(files)
+		return t.emitFiles(ctx, f, emit)
 	}
 	holds := func(f folder) bool { return f.marker != nil || len(f.files) > 0 }
 	if _, err := t.traverse(ctx, []string{""}, true, holds, visit); err != nil || t.files == nil {
@@ -81,6 +90,14 @@ func (t *Table) dataFiles(ctx context.Context, emit func([]blob.File) error) err
 	}
 	_, err = t.walk(ctx, rest, false, visit)
 	return err
+}
+
+func (t *Table) emitFiles(ctx context.Context, f folder, emit func([]blob.File) error) error {
+	files, err := t.blobFiles(ctx, f)
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	return emit(files)
 }
 
 // blobFiles returns the files of a partition.

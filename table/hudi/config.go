@@ -56,7 +56,17 @@ type Config struct {
 	EmptyCleanHours int            // -1: an empty clean is never recorded
 	Orphans         bool           // also what failed writes left, if older than OrphanAge. Not a key of Hudi's
 	OrphanAge       time.Duration
+	Blobs           BlobConfig
 	MaxFiles        int64 // a clean with more files is split: what is left waits for the next one. Not a key of Hudi's
+}
+
+// BlobConfig is what Hudi's keys say of external blobs. They are RFC-100's;
+// no released Hudi knows them.
+type BlobConfig struct {
+	Enabled       bool  // false: blobs are left alone
+	DryRun        bool  // blobs are queued and none is deleted
+	Parallelism   int   // files read at once
+	MaxCandidates int64 // blobs that one drain judges, the oldest first; 0: any number
 }
 
 // maxFiles keeps what a clean holds in memory, its plan as Avro several times
@@ -65,7 +75,8 @@ const maxFiles = 250_000
 
 // NewConfig returns Hudi 1.2.0's defaults.
 func NewConfig() Config {
-	return Config{Policy: LatestCommits, Commits: 10, Hours: 24, Versions: 3, Incremental: true, TriggerCommits: 1, MaxCommits: math.MaxInt64, EmptyCleanHours: -1, MaxFiles: maxFiles, OrphanAge: 24 * time.Hour}
+	return Config{Policy: LatestCommits, Commits: 10, Hours: 24, Versions: 3, Incremental: true, TriggerCommits: 1, MaxCommits: math.MaxInt64, EmptyCleanHours: -1, MaxFiles: maxFiles, OrphanAge: 24 * time.Hour,
+		Blobs: BlobConfig{Enabled: true, Parallelism: 10}}
 }
 
 // The keys, with the older names that Hudi still accepts.
@@ -81,6 +92,10 @@ var (
 	keySelected    = []string{"hoodie.clean.partition.filter.selected", "hoodie.cleaner.partition.filter.selected"}
 	keyRegex       = []string{"hoodie.clean.partition.filter.regex", "hoodie.cleaner.partition.filter.regex"}
 	keyEmpty       = []string{"hoodie.write.empty.clean.interval.hours"}
+	keyBlobs       = []string{"hoodie.cleaner.blob.enabled"}
+	keyBlobDryRun  = []string{"hoodie.cleaner.blob.dry.run"}
+	keyBlobReaders = []string{"hoodie.cleaner.blob.external.scan.parallelism"}
+	keyBlobMost    = []string{"hoodie.cleaner.blob.external.scan.max.candidates"}
 	keyBootstrap   = []string{"hoodie.clean.delete.bootstrap.base.file", "hoodie.cleaner.delete.bootstrap.base.file"}
 )
 
@@ -117,6 +132,8 @@ func (c *Config) Read(p timeline.Properties) error {
 	versions := number(keyVersions, 1, func(n int64) { c.Versions = int(n) })
 	number(keyTrigger, 1, func(n int64) { c.TriggerCommits = int(n) })
 	number(keyCap, 1, func(n int64) { c.MaxCommits = n })
+	number(keyBlobReaders, 1, func(n int64) { c.Blobs.Parallelism = int(min(n, 1000)) })
+	number(keyBlobMost, 1, func(n int64) { c.Blobs.MaxCandidates = n })
 	number(keyEmpty, -1, func(n int64) { c.EmptyCleanHours = int(n) })
 	if v, ok := get(keyPolicy); ok {
 		policy, err := ParsePolicy(v)
@@ -131,6 +148,12 @@ func (c *Config) Read(p timeline.Properties) error {
 	}
 	if v, ok := get(keyIncremental); ok {
 		c.Incremental = strings.EqualFold(v, "true")
+	}
+	if v, ok := get(keyBlobs); ok {
+		c.Blobs.Enabled = strings.EqualFold(v, "true")
+	}
+	if v, ok := get(keyBlobDryRun); ok {
+		c.Blobs.DryRun = strings.EqualFold(v, "true")
 	}
 	if v, ok := get(keyStrategy); ok && v != "NUM_COMMITS" {
 		faults = append(faults, fmt.Errorf("%s=%s: only NUM_COMMITS is known", keyStrategy[0], v))

@@ -76,8 +76,10 @@ const batch = 1 << 16
 // indexBatch is how many paths an index is asked for at once.
 const indexBatch = 1000
 
-// Judge looks for the candidates in files, which must be all files that are
-// retained. candidates is ranged over twice at most, in any order; a path may
+// Judge looks for the candidates in the files of all stages, which together
+// must be all files that are retained. A stage is begun only if one before has
+// left a candidate that isn't Referenced; before the second the index is asked,
+// or, if there is one stage only, before files are read. candidates is ranged over twice at most, in any order; a path may
 // come several times.
 //
 // It stops reading as soon as every candidate is Referenced.
@@ -88,7 +90,7 @@ const indexBatch = 1000
 // Errors: those of the iterators and of the store. A file that can't be read
 // is none: it is told in Round.Unread, and leaves all candidates Undecided
 // that no other file keeps.
-func (j *Judge) Judge(ctx context.Context, candidates iter.Seq2[lake.BlobID, error], files iter.Seq2[File, error]) (*Round, error) {
+func (j *Judge) Judge(ctx context.Context, candidates iter.Seq2[lake.BlobID, error], stages ...iter.Seq2[File, error]) (*Round, error) {
 	book, err := j.o.Ledger.open(j.o.Names)
 	if err != nil {
 		return nil, err
@@ -105,13 +107,24 @@ func (j *Judge) Judge(ctx context.Context, candidates iter.Seq2[lake.BlobID, err
 		}
 		r.ballot.add(id)
 	}
-	err = r.run(ctx, candidates, files)
-	return r.Round, errors.Join(err, book.finish(err == nil && r.Skipped == 0))
+	all := true
+	for i, files := range stages {
+		if err != nil || r.ballot.open == 0 {
+			all = false
+			break
+		}
+		r.last = i == len(stages)-1
+		before := r.Files
+		err = r.run(ctx, candidates, files)
+		r.Stages = append(r.Stages, r.Files-before)
+	}
+	return r.Round, errors.Join(err, book.finish(all && err == nil && r.Skipped == 0))
 }
 
 // Round is what a Judge found out.
 type Round struct {
 	Files       int64    // retained files seen
+	Stages      []int64  // of those, in each stage that was begun
 	Remembered  int64    // of those, taken from the ledger
 	Ruled       int64    // opened, and ruled out by statistics
 	Read        int64    // opened and read for their references
@@ -152,6 +165,7 @@ type round struct {
 	book   *book
 	ballot *ballot
 	asked  bool // the index was asked
+	last   bool // it is the last stage
 	opened int64
 	mu     sync.Mutex // guards all but o, while files are read
 }
@@ -222,7 +236,7 @@ func (r *round) hasAuthority(print uint64) bool {
 
 // read reads files that aren't known, until all candidates are settled.
 func (r *round) read(ctx context.Context, candidates iter.Seq2[lake.BlobID, error], list []File) error {
-	if len(list) > 0 && r.ballot.open > 0 && !r.asked && r.o.Index != nil {
+	if len(list) > 0 && r.ballot.open > 0 && r.last && !r.asked && r.o.Index != nil {
 		r.asked = true
 		if err := r.ask(ctx, candidates); err != nil {
 			return err
@@ -353,7 +367,9 @@ func (r *round) votes(ctx context.Context, f File) (v votes, err error) {
 			*to = append(*to, r.prints(path)...)
 		}
 	}
-	defer func() { v.committed, v.pending, v.passed = distinct(v.committed), distinct(v.pending), distinct(v.passed) }()
+	defer func() {
+		v.committed, v.pending, v.passed = distinct(v.committed), distinct(v.pending), distinct(v.passed)
+	}()
 	if !f.Log {
 		p, err := r.o.parquet(ctx, f)
 		if err != nil {
