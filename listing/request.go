@@ -30,6 +30,7 @@ func (w *walk) page(ctx context.Context, s *span, token string) (page store.Page
 // request asks for one page and tells the gate how it went.
 func (w *walk) request(ctx context.Context, req store.PageRequest) (store.Page, error) {
 	start := time.Now()
+	req.Once = true // again is what repeats it
 	page, err := w.r.List(ctx, req)
 	now := time.Now()
 	w.mu.Lock()
@@ -46,10 +47,10 @@ func (w *walk) request(ctx context.Context, req store.PageRequest) (store.Page, 
 }
 
 // patience is how long a worker goes on asking a store that doesn't answer
-// properly. The retrying wrapper below it has its own.
+// properly.
 const (
-	patience   = time.Minute
-	triesOther = 4 // where it isn't for throttling
+	patience   = 2 * time.Minute
+	triesOther = 8 // where it isn't for throttling
 )
 
 // again waits before the next try, or reports that there is none. since is

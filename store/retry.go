@@ -98,6 +98,9 @@ func (r *retry) Stat(ctx context.Context, name string) (info Info, err error) {
 }
 
 func (r *retry) List(ctx context.Context, req PageRequest) (page Page, err error) {
+	if req.Once {
+		return r.s.List(ctx, req)
+	}
 	err = r.do(ctx, func(int) error {
 		page, err = r.s.List(ctx, req)
 		return err

@@ -64,6 +64,8 @@ type PageRequest struct {
 	// Versions asks for every version of the names, and for every delete marker, as entries of kind File with a Version; those of one name
 	// come together. Needs Traits.Versions; excludes After and Dirs.
 	Versions bool
+	// Once says that the caller repeats what fails by itself, and wants to know: Retry doesn't repeat it.
+	Once bool
 }
 
 // Page is a part of a listing. The listing goes on when Next isn't empty. The

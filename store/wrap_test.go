@@ -185,6 +185,20 @@ func TestRetryRepeatsOnlyFailedKeysOfABatch(t *testing.T) {
 	}
 }
 
+// A listing that repeats its pages by itself sees each refusal, and slows down by it.
+func TestRetryLeavesOnceToTheCaller(t *testing.T) {
+	faults := store.NewFaults(store.FailNth(1, store.Injection{Err: store.ErrThrottled}))
+	s := store.Retry(faults.Wrap(mem.New(mem.Options{})), noPause(4))
+	if _, err := s.List(t.Context(), store.PageRequest{Once: true}); !errors.Is(err, store.ErrThrottled) {
+		t.Error(err)
+	}
+	faults = store.NewFaults(store.FailNth(1, store.Injection{Err: store.ErrThrottled}))
+	s = store.Retry(faults.Wrap(mem.New(mem.Options{})), noPause(4))
+	if _, err := s.List(t.Context(), store.PageRequest{}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestMeterCounts(t *testing.T) {
 	m := mem.New(mem.Options{})
 	faults := store.NewFaults(store.FailNth(2, store.Injection{Err: store.ErrThrottled}))
