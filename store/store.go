@@ -88,6 +88,7 @@ type Traits struct {
 	Versions    bool          // versions can be listed, and deleted one by one (Target.Version)
 	DeleteBatch int           // keys in one delete request, at least 1
 	PageSize    int           // entries in a page
+	ListRate    float64       // list requests a second that the service takes at least, before it scales; 0 if it states none
 	ClockGrain  time.Duration // resolution of Modified
 	Resolved    lake.Root     // the real name of the opened place where it is another than the one asked for (a symlink's target); zero if not
 }

@@ -55,5 +55,5 @@ type Listed struct {
 	Wasted    int64   `json:"wasted_requests"` // requests whose answer held no new key
 	Throttled int64   `json:"throttled_requests"`
 	Seconds   float64 `json:"seconds"`
-	Floor     float64 `json:"floor_seconds"` // the time that the request limit alone would need; 0 without a limit
+	Floor     float64 `json:"floor_seconds"` // the time that the request limit alone would need, ours or the service's; 0 without one
 }

@@ -40,7 +40,7 @@ func (e *Engine) BenchList(ctx context.Context, req ListRequest) (Listed, error)
 		return nil
 	})
 	l := Listed{Place: place.String(), Objects: objects.Load(), Bytes: bytes.Load(), Seconds: e.Now().Sub(began).Seconds()}
-	l.took(stats, req.Tuning.ListRate)
+	l.took(stats, listRate(r, req.Tuning))
 	return l, err
 }
 
@@ -66,7 +66,7 @@ func (e *Engine) MakeInventory(ctx context.Context, req ListRequest, out string)
 	err = writeFile(out, func(w io.Writer) error {
 		made, err := inventory.Make(ctx, r, place, e.Tool, e.Now, listing.Options{Workers: req.Tuning.Workers, Observer: e.Observe}, w)
 		l.Objects, l.Bytes = made.Objects, made.Bytes
-		l.took(made.Listing, req.Tuning.ListRate)
+		l.took(made.Listing, listRate(r, req.Tuning))
 		return err
 	})
 	l.Seconds = e.Now().Sub(began).Seconds()
@@ -103,6 +103,14 @@ func (e *Engine) resolvePlace(name string) (lake.Root, error) {
 		return e.resolve(name)
 	}
 	return lake.ParsePlace(name)
+}
+
+// listRate is the request limit of a listing: ours, else the service's own.
+func listRate(r store.Reader, t Tuning) float64 {
+	if t.ListRate > 0 {
+		return t.ListRate
+	}
+	return r.Traits().ListRate
 }
 
 // took takes over what a listing took.

@@ -48,7 +48,7 @@ var _ store.Store = (*Store)(nil)
 // put-if-absent, or by a rename that doesn't overwrite.
 func (s *Store) Traits() store.Traits {
 	return store.Traits{Name: "azure", StartAfter: s.starts, Flat: s.starts, Directories: s.tree, PutIfAbsent: true, IfMatch: true,
-		Versions: !s.tree, DeleteBatch: maxBatch, PageSize: maxPage, ClockGrain: time.Second}
+		Versions: !s.tree, DeleteBatch: maxBatch, PageSize: maxPage, ListRate: 20000, ClockGrain: time.Second}
 }
 
 func (s *Store) fail(op, name string, err error) error {

@@ -48,7 +48,7 @@ var _ store.Store = (*Store)(nil)
 // generation 0 there (Delta storage documentation, "Google Cloud Storage").
 func (s *Store) Traits() store.Traits {
 	return store.Traits{Name: "gcs", StartAfter: true, Flat: true, PutIfAbsent: s.genuine, IfMatch: s.genuine,
-		Versions: true, DeleteBatch: maxBatch, PageSize: maxPage, ClockGrain: time.Millisecond}
+		Versions: true, DeleteBatch: maxBatch, PageSize: maxPage, ListRate: 5000, ClockGrain: time.Millisecond}
 }
 
 func (s *Store) fail(op, name string, err error) error {
