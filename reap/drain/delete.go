@@ -136,11 +136,7 @@ func (d *drain) publish(ctx context.Context, v *verdict) (intent *blobqueue.Inte
 			return nil, false, err
 		}
 	}
-	t, err := d.Timeline(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	at, err := d.Instant(t)
+	at, err := d.Instant(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -239,11 +235,7 @@ func (d *drain) reap(ctx context.Context, v *verdict, dead *filelist.Sorter, int
 
 // end records that nothing more is deleted by the intent.
 func (d *drain) end(ctx context.Context, intent *blobqueue.Intent) error {
-	t, err := d.Timeline(ctx)
-	if err != nil {
-		return err
-	}
-	at, err := d.Instant(t)
+	at, err := d.Instant(ctx)
 	if err != nil {
 		return err
 	}

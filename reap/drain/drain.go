@@ -15,7 +15,6 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
 	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
-	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
 // Candidates yields blobs in byte order of their spelling; it may be ranged over again.
@@ -49,10 +48,10 @@ type Job struct {
 	Open    func(ctx context.Context, place lake.Root) (p reap.Place, name string, err error)
 	Lock    lock.Provider
 	Journal *filelist.Journal
-	// Timeline lists the timeline as it is now.
-	Timeline func(ctx context.Context) (*timeline.Timeline, error)
-	// Instant is a time later than all on a timeline.
-	Instant func(t *timeline.Timeline) (string, error)
+	// Fence is the instant of the oldest write that may still bring references and isn't complete, "" if there is none: what was queued later waits.
+	Fence func(ctx context.Context) (string, error)
+	// Instant is a time later than all on the timeline as it is now.
+	Instant func(ctx context.Context) (string, error)
 }
 
 // Options of a drain. Reap and Now are required.

@@ -29,11 +29,10 @@ type due struct {
 
 // gather finds out which due entries are to be judged: d.rows.
 func (d *drain) gather(ctx context.Context) error {
-	t, err := d.Timeline(ctx)
+	fence, err := d.Fence(ctx)
 	if err != nil {
 		return err
 	}
-	fence := blobqueue.EarliestWrite(t)
 	oldest, err := d.cutoff(ctx)
 	if err != nil {
 		return err

@@ -438,8 +438,14 @@ func (w *world) jobOf(listed []string) (drain.Job, drain.Options) {
 			}
 			return blobs, name, nil
 		},
-		Timeline: w.timeline,
-		Instant:  func(*timeline.Timeline) (string, error) { return w.instant(), nil },
+		Fence: func(ctx context.Context) (string, error) {
+			t, err := w.timeline(ctx)
+			if err != nil {
+				return "", err
+			}
+			return blobqueue.EarliestWrite(t), nil
+		},
+		Instant: func(context.Context) (string, error) { return w.instant(), nil },
 	}
 	return job, drain.Options{Grace: grace, MinAge: time.Hour, Now: w.clock, Reap: reap.Options{Workers: 2, BatchSize: 2, RefreshEvery: time.Nanosecond}}
 }

@@ -1,0 +1,269 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/reap/drain"
+	"github.com/lakesweep/lakesweep/table/hudi"
+	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
+	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+// judged is a table whose references keep blobs: the plan's own, or one that
+// shares them.
+type judged struct {
+	e     *Engine
+	run   *hudiRun
+	names *lake.BlobNames
+	seen  map[string]timeline.State // writes, by time and action, as the last look found them
+}
+
+// blobJudge judges blobs against the files of tables. It implements drain.Judge.
+type blobJudge struct{ tables []*judged }
+
+// rounds is what the judges of several tables found out.
+type rounds []*blob.Round
+
+// Of returns the finding that keeps a blob most.
+func (rs rounds) Of(id lake.BlobID) blob.Finding {
+	found := blob.Finding{Fate: blob.Unreferenced}
+	rank := func(f blob.Fate) int {
+		return map[blob.Fate]int{blob.Unreferenced: 0, blob.Pending: 1, blob.Undecided: 2, blob.Referenced: 3}[f]
+	}
+	for _, r := range rs {
+		if f := r.Of(id); rank(f.Fate) > rank(found.Fate) {
+			found = f
+		}
+	}
+	return found
+}
+
+// Unread names the first file that couldn't be read.
+func (rs rounds) Unread() error {
+	for _, r := range rs {
+		if r.UnreadFiles > 0 {
+			return fmt.Errorf("%d files of the table can't be read, the first %s: %w", r.UnreadFiles, r.Unread[0].Key, r.Unread[0].Err)
+		}
+	}
+	return nil
+}
+
+// All judges against every file of every table.
+func (j *blobJudge) All(ctx context.Context, candidates drain.Candidates) (drain.Round, error) {
+	var out rounds
+	for _, t := range j.tables {
+		r, err := t.all(ctx, candidates)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// Since judges against the files of the writes that were completed since.
+func (j *blobJudge) Since(ctx context.Context, candidates drain.Candidates) (drain.Round, bool, error) {
+	var out rounds
+	began := false
+	for _, t := range j.tables {
+		r, more, err := t.since(ctx, candidates)
+		if err != nil {
+			return nil, false, err
+		}
+		began = began || more
+		if r != nil {
+			out = append(out, r)
+		}
+	}
+	if out == nil {
+		return nil, began, nil
+	}
+	return out, began, nil
+}
+
+func (t *judged) all(ctx context.Context, candidates drain.Candidates) (*blob.Round, error) {
+	var err error
+	if t.run.table, err = hudi.Open(ctx, t.run.reader, t.run.root, t.run.table.Options()); err != nil {
+		return nil, err
+	}
+	t.seen = writesOf(t.run.table.Timeline())
+	return blob.NewJudge(t.run.judgeOptions(t.e, t.names)).Judge(ctx, candidates, t.run.table.DataFiles(ctx))
+}
+
+// writesOf returns the writes on a timeline. Of compaction and clustering only
+// complete ones count: until then their input stays, with the same references.
+func writesOf(t *timeline.Timeline) map[string]timeline.State {
+	out := make(map[string]timeline.State)
+	for _, i := range t.Instants {
+		service := i.Action != i.Action.Comparable()
+		if timeline.IsWrite(i.Action) && (!service || i.State == timeline.Completed) {
+			out[i.Time+"."+string(i.Action.Comparable())] = i.State
+		}
+	}
+	return out
+}
+
+func (t *judged) since(ctx context.Context, candidates drain.Candidates) (*blob.Round, bool, error) {
+	tl := t.run.table.Timeline()
+	now, err := timeline.Load(ctx, t.run.reader, tl.Dir, tl.Layout)
+	if err != nil {
+		return nil, false, err
+	}
+	began := false
+	var files []blob.File
+	done := make(map[string]bool)
+	for _, i := range now.Instants {
+		key := i.Time + "." + string(i.Action.Comparable())
+		before, known := t.seen[key]
+		switch {
+		case !timeline.IsWrite(i.Action):
+		case i.State != timeline.Completed:
+			began = began || !known && i.Action == i.Action.Comparable()
+		case !known || before != timeline.Completed:
+			done[i.Time] = true
+			more, err := t.written(ctx, now, i)
+			if err != nil {
+				return nil, false, err
+			}
+			files = append(files, more...)
+		}
+	}
+	t.seen = writesOf(now)
+	if len(files) == 0 {
+		return nil, began, nil
+	}
+	o := t.run.judgeOptions(t.e, t.names)
+	o.Ledger, o.Index = nil, nil // what it remembers is of all files
+	committed := o.Committed
+	o.Committed = func(ctx context.Context, instant string) (bool, error) {
+		if done[instant] {
+			return true, nil
+		}
+		return committed(ctx, instant)
+	}
+	r, err := blob.NewJudge(o).Judge(ctx, candidates, each(files))
+	return r, began, err
+}
+
+// written returns the files that a completed write names. One that is gone by
+// now keeps nothing.
+func (t *judged) written(ctx context.Context, tl *timeline.Timeline, i timeline.Instant) ([]blob.File, error) {
+	data, err := tl.Read(ctx, i, timeline.Completed)
+	if err != nil {
+		return nil, err
+	}
+	m, err := timeline.DecodeCommit(data)
+	if err != nil {
+		return nil, err
+	}
+	var files []blob.File
+	add := func(name string) error {
+		key := lake.Key(name)
+		f, ok := datafile.Parse(path.Base(name))
+		if !ok {
+			return &lake.Error{Op: "read commit", Table: t.run.root.String(), Key: key, Kind: lake.Unsupported, Err: errors.New("the commit names what is no base or log file"), Hint: "Run again when no write runs."}
+		}
+		info, err := t.run.reader.Stat(ctx, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		files = append(files, blob.File{File: f, Partition: string(key.Dir()), Key: key, Size: info.Size, Modified: info.Modified, ETag: info.ETag, Slice: i.Time})
+		return err
+	}
+	for _, stats := range m.Stats {
+		for _, s := range stats {
+			if s.Path == "" {
+				continue
+			}
+			if err := add(s.Path); err != nil {
+				return nil, err
+			}
+			for cdc := range s.CDC {
+				if err := add(cdc); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return files, nil
+}
+
+// fence is the oldest write in flight of any of the tables, as an instant of the first.
+func (j *blobJudge) fence(ctx context.Context) (string, error) {
+	oldest := ""
+	for n, t := range j.tables {
+		tl := t.run.table.Timeline()
+		now, err := timeline.Load(ctx, t.run.reader, tl.Dir, tl.Layout)
+		if err != nil {
+			return "", err
+		}
+		at := blobqueue.EarliestWrite(now)
+		if at == "" {
+			continue
+		}
+		if n > 0 {
+			began, err := t.parse(at)
+			if err != nil {
+				return "", err
+			}
+			if at, err = j.tables[0].format(began); err != nil {
+				return "", err
+			}
+		}
+		if oldest == "" || at < oldest {
+			oldest = at
+		}
+	}
+	return oldest, nil
+}
+
+func (t *judged) zone() (*time.Location, error) {
+	return timeline.Zone(t.run.table.Properties(), t.run.table.Options().Zone)
+}
+
+func (t *judged) parse(instant string) (time.Time, error) {
+	zone, err := t.zone()
+	if err != nil {
+		return time.Time{}, err
+	}
+	return timeline.ParseTime(instant, zone)
+}
+
+func (t *judged) format(at time.Time) (string, error) {
+	zone, err := t.zone()
+	if err != nil {
+		return "", err
+	}
+	return timeline.FormatTime(at, zone), nil
+}
+
+// instant returns a time for an entry of the queue or an intent, later than
+// all on the timeline as it is now.
+func (t *judged) instant(ctx context.Context, now time.Time) (string, error) {
+	tl := t.run.table.Timeline()
+	fresh, err := timeline.Load(ctx, t.run.reader, tl.Dir, tl.Layout)
+	if err != nil {
+		return "", err
+	}
+	next, err := t.format(now)
+	if err != nil {
+		return "", err
+	}
+	if last := fresh.LastTime(); next <= last {
+		at, err := t.parse(last)
+		if err != nil {
+			return "", err
+		}
+		return t.format(at.Add(time.Millisecond))
+	}
+	return next, nil
+}
+

@@ -1,0 +1,87 @@
+package sweep
+
+import (
+	"errors"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+)
+
+// stateBlobs is the key of a plan's state that holds what carrying it out has
+// to know of blobs; absent where none are to be deleted.
+const stateBlobs = "hudi.blobs"
+
+// blobState is that, as JSON.
+type blobState struct {
+	Columns       []string       `json:"columns,omitempty"` // of the request
+	Roots         []string       `json:"roots"`
+	Grace         time.Duration  `json:"grace,format:nano"`
+	MinAge        time.Duration  `json:"min_age,format:nano"`
+	Also          []string       `json:"also,omitempty"`
+	Maps          []lake.BlobMap `json:"maps,omitempty"`
+	TrustIndex    bool           `json:"trust_index,omitempty"`
+	Wait          bool           `json:"wait,omitempty"`
+	DryRun        bool           `json:"dry_run,omitempty"`
+	Parallelism   int            `json:"parallelism,omitempty"`
+	MaxCandidates int64          `json:"max_candidates,omitempty"`
+}
+
+// blobMinAge is how old a blob has to be to die, by default.
+const blobMinAge = 24 * time.Hour
+
+// blobState returns what carrying out the run's plan has to know.
+func (run *hudiRun) blobState() blobState {
+	r, c := run.req.Hudi.Blobs, run.config.Blobs
+	s := blobState{Columns: r.Columns, Grace: blobGrace, MinAge: blobMinAge, Also: r.Also, TrustIndex: r.TrustIndex, Wait: r.Wait,
+		DryRun: c.DryRun, Parallelism: c.Parallelism, MaxCandidates: c.MaxCandidates}
+	if r.Grace != nil {
+		s.Grace = *r.Grace
+	}
+	if r.MinAge != nil {
+		s.MinAge = *r.MinAge
+	}
+	for _, root := range r.Roots {
+		s.Roots = append(s.Roots, root.String())
+	}
+	for _, m := range run.req.Inventory.Maps {
+		s.Maps = append(s.Maps, lake.BlobMap(m))
+	}
+	return s
+}
+
+// readBlobState returns what a plan says of blobs, nil for one that leaves
+// them alone.
+func readBlobState(h *filelist.Head) (*blobState, error) {
+	text := h.State[stateBlobs]
+	if text == "" {
+		return nil, nil
+	}
+	var s blobState
+	err := json.Unmarshal([]byte(text), &s)
+	if err == nil && len(s.Roots) == 0 {
+		err = errors.New("no place in which blobs may die")
+	}
+	if err != nil {
+		return nil, &lake.Error{Op: "apply plan", Table: h.Table, Kind: lake.Damaged, Err: err, Hint: "Make the plan again."}
+	}
+	return &s, nil
+}
+
+// request is the request that s was made of.
+func (s *blobState) request(table, zone string, t Tuning) (PlanRequest, error) {
+	req := PlanRequest{Table: table, Tuning: t, Hudi: HudiRequest{TimelineZone: zone, Blobs: BlobRequest{Mode: "delete", Columns: s.Columns, Grace: &s.Grace, MinAge: &s.MinAge, Also: s.Also, TrustIndex: s.TrustIndex, Wait: s.Wait}}}
+	for _, text := range s.Roots {
+		root, err := lake.ParsePlace(text)
+		if err != nil {
+			return req, err
+		}
+		req.Hudi.Blobs.Roots = append(req.Hudi.Blobs.Roots, root)
+	}
+	for _, m := range s.Maps {
+		req.Inventory.Maps = append(req.Inventory.Maps, Map(m))
+	}
+	return req, nil
+}
