@@ -13,12 +13,14 @@ type Result struct {
 	Table       string
 	PlanID      string
 	Quarantined int64
-	Restored    int64     // moved back from quarantine
-	Purged      int64     // deleted from quarantine
-	Versioned   bool      // the bucket keeps what was deleted as old versions, which still cost
-	HeldUntil   time.Time // soft delete holds the bytes back until then; zero if it doesn't
-	Limit       string    // the flag whose limit ended the run early; empty if none did
-	Journal     string    // where the journal lies
+	Queued      int64         // blobs that wait in the table's queue
+	LockHeld    time.Duration // how long the table's lock was held to look at blobs
+	Restored    int64         // moved back from quarantine
+	Purged      int64         // deleted from quarantine
+	Versioned   bool          // the bucket keeps what was deleted as old versions, which still cost
+	HeldUntil   time.Time     // soft delete holds the bytes back until then; zero if it doesn't
+	Limit       string        // the flag whose limit ended the run early; empty if none did
+	Journal     string        // where the journal lies
 	Seconds     float64
 }
 

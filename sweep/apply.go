@@ -30,11 +30,14 @@ func (e *Engine) Apply(ctx context.Context, p *plan.Plan, req ApplyRequest, emit
 	started := e.Now()
 	h := p.Head()
 	result = Result{Table: h.Table, PlanID: h.PlanID}
-	open := e.deltaJob
+	var blobs *blobRun
+	var job reap.Job
+	var o reap.Options
 	if h.Format == "hudi" {
-		open = e.hudiJob
+		job, o, blobs, err = e.hudiJob(ctx, p, &h, req)
+	} else {
+		job, o, err = e.deltaJob(ctx, p, &h, req)
 	}
-	job, o, err := open(ctx, p, &h, req)
 	defer func() { err = errors.Join(err, release(ctx, job)) }()
 	if err != nil {
 		return result, err
@@ -45,9 +48,21 @@ func (e *Engine) Apply(ctx context.Context, p *plan.Plan, req ApplyRequest, emit
 			emit(Outcome{Key: r.Key, URI: r.URI, Reason: r.Reason, Outcome: r.Outcome, Err: r.Err})
 		}
 	}
-	done, err := reap.Run(ctx, job, o)
+	run := reap.Run
+	if blobs != nil {
+		run = blobs.run
+	}
+	done, err := run(ctx, job, o)
+	if blobs != nil {
+		result.Queued, result.LockHeld = blobs.stay+blobs.waiting(), blobs.held
+	}
 	result.Result, result.Quarantined, result.Limit = done.Result, done.Quarantined, done.Limit
 	result.Versioned = h.Evidence.Versioned && !o.AllVersions
+	if blobs != nil && !result.Versioned {
+		var verr error
+		result.Versioned, verr = blobs.places.versioned(ctx)
+		err = errors.Join(err, verr)
+	}
 	if h.Evidence.SoftDelete > 0 {
 		result.HeldUntil = e.Now().Add(h.Evidence.SoftDelete)
 	}

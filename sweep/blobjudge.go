@@ -266,4 +266,3 @@ func (t *judged) instant(ctx context.Context, now time.Time) (string, error) {
 	}
 	return next, nil
 }
-

@@ -18,8 +18,8 @@ const stateBlobs = "hudi.blobs"
 type blobState struct {
 	Columns       []string       `json:"columns,omitempty"` // of the request
 	Roots         []string       `json:"roots"`
-	Grace         time.Duration  `json:"grace,format:nano"`
-	MinAge        time.Duration  `json:"min_age,format:nano"`
+	Grace         int64          `json:"grace_ns"`
+	MinAge        int64          `json:"min_age_ns"`
 	Also          []string       `json:"also,omitempty"`
 	Maps          []lake.BlobMap `json:"maps,omitempty"`
 	TrustIndex    bool           `json:"trust_index,omitempty"`
@@ -35,13 +35,13 @@ const blobMinAge = 24 * time.Hour
 // blobState returns what carrying out the run's plan has to know.
 func (run *hudiRun) blobState() blobState {
 	r, c := run.req.Hudi.Blobs, run.config.Blobs
-	s := blobState{Columns: r.Columns, Grace: blobGrace, MinAge: blobMinAge, Also: r.Also, TrustIndex: r.TrustIndex, Wait: r.Wait,
+	s := blobState{Columns: r.Columns, Grace: int64(blobGrace), MinAge: int64(blobMinAge), Also: r.Also, TrustIndex: r.TrustIndex, Wait: r.Wait,
 		DryRun: c.DryRun, Parallelism: c.Parallelism, MaxCandidates: c.MaxCandidates}
 	if r.Grace != nil {
-		s.Grace = *r.Grace
+		s.Grace = int64(*r.Grace)
 	}
 	if r.MinAge != nil {
-		s.MinAge = *r.MinAge
+		s.MinAge = int64(*r.MinAge)
 	}
 	for _, root := range r.Roots {
 		s.Roots = append(s.Roots, root.String())
@@ -72,7 +72,8 @@ func readBlobState(h *filelist.Head) (*blobState, error) {
 
 // request is the request that s was made of.
 func (s *blobState) request(table, zone string, t Tuning) (PlanRequest, error) {
-	req := PlanRequest{Table: table, Tuning: t, Hudi: HudiRequest{TimelineZone: zone, Blobs: BlobRequest{Mode: "delete", Columns: s.Columns, Grace: &s.Grace, MinAge: &s.MinAge, Also: s.Also, TrustIndex: s.TrustIndex, Wait: s.Wait}}}
+	grace, minAge := time.Duration(s.Grace), time.Duration(s.MinAge)
+	req := PlanRequest{Table: table, Tuning: t, Hudi: HudiRequest{TimelineZone: zone, Blobs: BlobRequest{Mode: "delete", Columns: s.Columns, Grace: &grace, MinAge: &minAge, Also: s.Also, TrustIndex: s.TrustIndex, Wait: s.Wait}}}
 	for _, text := range s.Roots {
 		root, err := lake.ParsePlace(text)
 		if err != nil {

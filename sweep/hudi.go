@@ -63,9 +63,6 @@ func (run *hudiRun) refuse() error {
 		return invalid(run.given, "--retain doesn't work on Hudi tables", "Use --retain-commits, --retain-hours or --retain-versions.")
 	case req.Mode == "lite":
 		return invalid(run.given, "--mode lite doesn't work on Hudi tables", "Leave --mode out.")
-	case req.Hudi.Blobs.Mode == "delete":
-		return &lake.Error{Op: "plan blobs", Table: run.root.String(), Kind: lake.Unsupported, Err: errors.New("this build leaves external blobs alone"),
-			Hint: "Leave --blobs out: file slices are cleaned, blobs stay."}
 	case len(req.KeepVersions) > 0 || len(req.Protect) > 0:
 		return invalid(run.given, "--keep-version and --protect don't work on Hudi tables", "Keep an instant with one of Hudi's savepoints.")
 	}
@@ -181,12 +178,15 @@ func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, 
 		if err := blobs.rows(ctx, rows, &totals); err != nil {
 			return nil, err
 		}
+		if err := blobs.queued(ctx, rows, &totals); err != nil {
+			return nil, err
+		}
 		s.Warnings = append(s.Warnings, blobs.notes...)
 	}
 	totals.Candidates, totals.Protected, totals.Foreign, totals.ListRequests = s.Candidates, s.Protected, s.Foreign, s.ListRequests
 	state, err := clean.State()
 	if err == nil {
-		err = run.remember(state)
+		err = run.remember(state, blobs != nil && run.req.Hudi.Blobs.Mode == "delete")
 	}
 	if err != nil {
 		return nil, err

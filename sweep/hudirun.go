@@ -35,9 +35,17 @@ const (
 
 const lockPrefix = "hoodie.write.lock."
 
-// remember adds to a plan's state what carrying it out needs of the request.
-func (run *hudiRun) remember(state map[string]string) error {
+// remember adds to a plan's state what carrying it out needs of the request;
+// with blobs they are to be deleted too.
+func (run *hudiRun) remember(state map[string]string, blobs bool) error {
 	state[stateZone] = run.req.Hudi.TimelineZone
+	if blobs {
+		data, err := json.Marshal(run.blobState())
+		if err != nil {
+			return err
+		}
+		state[stateBlobs] = string(data)
+	}
 	if run.req.Hudi.NoOtherWriters {
 		state[stateVouch] = "true"
 	}
@@ -47,24 +55,24 @@ func (run *hudiRun) remember(state map[string]string) error {
 }
 
 // hudiJob opens what carrying out a plan of a Hudi table takes.
-func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, req ApplyRequest) (job reap.Job, o reap.Options, err error) {
+func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, req ApplyRequest) (job reap.Job, o reap.Options, blobs *blobRun, err error) {
 	at, err := e.open(ctx, h.Table)
 	if err != nil {
-		return job, o, err
+		return job, o, nil, err
 	}
 	run, err := e.openHudi(ctx, at, PlanRequest{Table: h.Table, Tuning: req.Tuning, Hudi: HudiRequest{TimelineZone: h.State[stateZone]}})
 	if err != nil {
-		return job, o, err
+		return job, o, blobs, err
 	}
 	if job.Cleared, err = guard.Clear(p, guard.Identity{Root: at.root, Format: "hudi", TableID: run.table.ID()}); err != nil {
-		return job, o, err
+		return job, o, blobs, err
 	}
 	all, err := e.Stores.OpenStore(ctx, at.root)
 	if err != nil {
-		return job, o, err
+		return job, o, blobs, err
 	}
 	if job.Place, err = target(all, h, req); err != nil {
-		return job, o, err
+		return job, o, blobs, err
 	}
 	meta := store.Confine(all, hudi.Dir)
 	provider, err := e.hudiLock(ctx, h, struct {
@@ -72,27 +80,35 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 		store.Writer
 	}{all, meta})
 	if err != nil {
-		return job, o, err
+		return job, o, blobs, err
 	}
-	clean, err := run.table.Run(hudi.RunOptions{PlanID: h.PlanID, State: h.State, Rows: p.Rows, Lock: provider, Writer: meta, Sleep: lock.Sleep})
+	options := hudi.RunOptions{PlanID: h.PlanID, State: h.State, Rows: p.Rows, Lock: provider, Writer: meta, Sleep: lock.Sleep}
+	if blobs, err = e.openBlobRun(ctx, p, h, at, all, meta, req); err != nil {
+		return job, o, nil, err
+	}
+	if blobs != nil {
+		blobs.lock, options.Blobs = provider, blobs
+	}
+	clean, err := run.table.Run(options)
 	if err != nil {
-		return job, o, err
+		return job, o, blobs, err
 	}
 	job.Guardian, job.Recorder = clean, clean
 	o = reap.Options{
 		Workers: req.Tuning.Workers, MaxDelete: req.MaxDelete, MaxBytes: req.MaxBytes, MaxDuration: req.MaxDuration,
 		Checksums: all.Traits().Name == "local", Reserved: func(k lake.Key) bool { return k == hudi.Dir || k.Below(hudi.Dir) },
-		Now: e.Now, Observe: e.Observe,
+		Only: func(v *lake.Verdict) bool { return v.URI == "" },
+		Now:  e.Now, Observe: e.Observe,
 	}
 	quarantine := ""
 	if req.Quarantine != "" {
 		if o.Quarantine, err = e.quarantine(ctx, req.Quarantine, h.PlanID, at.root); err != nil {
-			return job, o, err
+			return job, o, blobs, err
 		}
 		quarantine = o.Quarantine.Root.String()
 	}
 	job.Journal, err = e.journal(ctx, req.Journal, filelist.JournalHead{PlanID: h.PlanID, Table: h.Table, Format: h.Format, Tool: e.Tool, Created: e.Now().UTC(), Quarantine: quarantine})
-	return job, o, err
+	return job, o, blobs, err
 }
 
 // hudiLock returns the lock provider that Hudi's keys name, as the table's

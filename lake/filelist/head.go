@@ -98,15 +98,17 @@ type Totals struct {
 // Blobs are the counts of external blobs that lost a reference in a plan.
 // Listed are those that are to be queued: unreferenced, pending and undecided.
 type Blobs struct {
-	Columns      []string  `json:"columns"`       // that refer to blobs
-	Candidates   int64     `json:"candidates"`    // distinct managed references of the files that are dead
-	Unreferenced int64     `json:"unreferenced"`  // listed: no file that stays refers to it
-	Pending      int64     `json:"pending"`       // listed: only a write in flight refers to it
-	Undecided    int64     `json:"undecided"`     // listed: not every file that stays could be read
-	Referenced   int64     `json:"referenced"`    // kept: a file that stays refers to it
-	OutsideRoots int64     `json:"outside_roots"` // kept: below no --blob-root
-	InsideTable  int64     `json:"inside_table"`  // kept: in the table's own folders
-	OddSpelling  int64     `json:"odd_spelling"`  // kept: which object it names is in doubt
+	Columns      []string  `json:"columns"`          // that refer to blobs
+	Candidates   int64     `json:"candidates"`       // distinct managed references of the files that are dead
+	Unreferenced int64     `json:"unreferenced"`     // listed: no file that stays refers to it
+	Pending      int64     `json:"pending"`          // listed: only a write in flight refers to it
+	Undecided    int64     `json:"undecided"`        // listed: not every file that stays could be read
+	Referenced   int64     `json:"referenced"`       // kept: a file that stays refers to it
+	OutsideRoots int64     `json:"outside_roots"`    // kept: below no --blob-root
+	InsideTable  int64     `json:"inside_table"`     // kept: in the table's own folders
+	OddSpelling  int64     `json:"odd_spelling"`     // kept: which object it names is in doubt
+	Queued       int64     `json:"queued,omitempty"` // in the table's queue before this plan
+	Due          int64     `json:"due,omitempty"`    // listed: of those, whose grace time is over
 	Kept         []Kept    `json:"kept,omitempty"`
 	Files        BlobFiles `json:"files"`
 }

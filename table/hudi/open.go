@@ -164,6 +164,9 @@ func (t *Table) Type() string {
 // Properties returns the table's own configuration. Not to be changed.
 func (t *Table) Properties() timeline.Properties { return t.properties }
 
+// Options returns the options that the table was opened with.
+func (t *Table) Options() Options { return t.o }
+
 // Timeline returns the active timeline. Not to be changed.
 func (t *Table) Timeline() *timeline.Timeline { return t.timeline }
 

@@ -71,11 +71,24 @@ func (t *Table) Run(o RunOptions) (*Run, error) {
 	if _, ok := o.State[stateTimeline]; !ok {
 		return nil, t.wrap(&lake.Error{Op: "apply plan", Kind: lake.Invalid, Err: errors.New("the plan doesn't say which timeline it was made on"), Hint: "Make a new plan."})
 	}
+	rows := o.Rows
+	o.Rows = func() iter.Seq2[lake.Verdict, error] { return slicesOf(rows()) }
 	r := &Run{t: t, o: o, known: make(map[string]bool), instant: o.State[stateResumes], started: t.o.Now()}
 	for line := range strings.SplitSeq(o.State[stateTimeline], "\n") {
 		r.known[line] = true
 	}
 	return r, nil
+}
+
+// slicesOf leaves out the blobs of a plan's rows.
+func slicesOf(rows iter.Seq2[lake.Verdict, error]) iter.Seq2[lake.Verdict, error] {
+	return func(yield func(lake.Verdict, error) bool) {
+		for v, err := range rows {
+			if v.URI == "" && !yield(v, err) {
+				return
+			}
+		}
+	}
 }
 
 // nothing reports a plan without a clean: no instant is made for it.

@@ -88,6 +88,14 @@ func (s Stats) Add(o Stats) Stats {
 	return s
 }
 
+// Without takes figures off that were reported. Failures of a drain that came
+// since are told again.
+func (s Stats) Without(o Stats) Stats {
+	s.Deleted, s.Retained, s.Bytes = max(s.Deleted-o.Deleted, 0), max(s.Retained-o.Retained, 0), max(s.Bytes-o.Bytes, 0)
+	s.Failed = s.Failed[min(len(o.Failed), len(s.Failed)):]
+	return s
+}
+
 // IsZero reports whether there is nothing to tell.
 func (s Stats) IsZero() bool {
 	return s.Deleted == 0 && s.Retained == 0 && s.Bytes == 0 && len(s.Failed) == 0
