@@ -12,7 +12,7 @@ type Outcome struct {
 	URI       string // instead of Key, for a blob
 	Directory bool
 	Reason    lake.Reason
-	Outcome   string // deleted, gone, spared, quarantined, failed, skipped, restored, purged
+	Outcome   string // deleted, gone, spared, quarantined, failed, skipped, restored, purged, queued
 	Err       error  // of a failed one
 }
 
@@ -29,8 +29,10 @@ type RunSummary struct {
 	Purged      int64
 	Failed      int64
 	Skipped     int64
+	Queued      int64 // blobs that wait in the table's queue
 	Directories int64
 	Bytes       int64
+	LockHeld    time.Duration // how long the table's lock was held to look at blobs
 	Versioned   bool
 	HeldUntil   time.Time
 	Limit       string // the flag whose limit ended the run early
@@ -54,8 +56,10 @@ type runRow struct {
 	Purged      int64   `json:"purged,omitempty"`
 	Failed      int64   `json:"failed"`
 	Skipped     int64   `json:"skipped"`
+	Queued      int64   `json:"queued,omitempty"`
 	Directories int64   `json:"directories"`
 	Bytes       int64   `json:"bytes_freed"`
+	LockSeconds float64 `json:"lock_seconds,omitempty"`
 	Versioned   bool    `json:"versioned,omitempty"`
 	HeldUntil   *string `json:"held_until,omitempty"`
 	Limit       string  `json:"limit,omitempty"`
@@ -101,7 +105,7 @@ func (r *outcomeRow) cells() []string {
 // path lists what the run took away, and nothing else.
 func (r *outcomeRow) path() string {
 	switch r.Outcome {
-	case "failed", "skipped", "spared", "gone":
+	case "failed", "skipped", "spared", "gone", "queued":
 		return ""
 	}
 	if r.o.URI != "" {
@@ -163,8 +167,8 @@ func (r *Run) Outcome(o Outcome) {
 // End prints the summary. Errors: the first of the writer.
 func (r *Run) End(sum RunSummary) error {
 	row := runRow{MessageType: "summary", Schema: Schema, Table: sum.Table, PlanID: sum.PlanID, Deleted: sum.Deleted, Gone: sum.Gone,
-		Spared: sum.Spared, Quarantined: sum.Quarantined, Restored: sum.Restored, Purged: sum.Purged, Failed: sum.Failed, Skipped: sum.Skipped, Directories: sum.Directories,
-		Bytes: sum.Bytes, Versioned: sum.Versioned, HeldUntil: stamp(sum.HeldUntil), Limit: sum.Limit, Journal: sum.Journal,
+		Spared: sum.Spared, Quarantined: sum.Quarantined, Restored: sum.Restored, Purged: sum.Purged, Failed: sum.Failed, Skipped: sum.Skipped, Queued: sum.Queued, Directories: sum.Directories,
+		Bytes: sum.Bytes, LockSeconds: sum.LockHeld.Seconds(), Versioned: sum.Versioned, HeldUntil: stamp(sum.HeldUntil), Limit: sum.Limit, Journal: sum.Journal,
 		Seconds: sum.Seconds, Complete: sum.Complete}
 	err := r.s.end(row, func() error { return r.p.runFoot(sum) }, false)
 	if r.err != nil {
@@ -180,7 +184,7 @@ func (p *Printer) runFoot(sum RunSummary) error {
 	for _, c := range []struct {
 		n    int64
 		what string
-	}{{sum.Gone, "already gone"}, {sum.Spared, "spared"}, {sum.Failed, "failed"}, {sum.Skipped, "left by a limit"}} {
+	}{{sum.Gone, "already gone"}, {sum.Spared, "spared"}, {sum.Failed, "failed"}, {sum.Skipped, "left by a limit"}, {sum.Queued, "blobs queued"}} {
 		if c.n > 0 {
 			rest += ", " + Count(c.n) + " " + c.what
 		}

@@ -129,8 +129,12 @@ func (b *blobRun) run(ctx context.Context, job reap.Job, o reap.Options) (result
 	if err == nil {
 		err = b.reported(ctx)
 	}
-	if err == nil && b.fresh.Len() > 0 && (b.state.Wait || b.alone && b.state.Grace == 0) {
+	switch {
+	case err != nil || b.count == 0:
+	case b.state.Wait || b.alone && b.state.Grace == 0:
 		err = b.waited(ctx, job, rest)
+	default:
+		err = b.tell(o.Outcome)
 	}
 	return b.with(result), errors.Join(err, later)
 }
@@ -299,6 +303,20 @@ func (b *blobRun) reported(ctx context.Context) error {
 		return old.Entries(ctx), old.Meta.Stats.Without(b.told), nil
 	})
 	return err
+}
+
+// tell tells of the blobs that were queued.
+func (b *blobRun) tell(outcome func(reap.Outcome)) error {
+	if outcome == nil {
+		return nil
+	}
+	for v, err := range b.fresh.Sorted() {
+		if err != nil {
+			return err
+		}
+		outcome(reap.Outcome{URI: v.URI, Size: v.Size, Reason: v.Reason, Outcome: filelist.Queued})
+	}
+	return nil
 }
 
 // waiting counts the blobs that were queued by this run and not drained by it.

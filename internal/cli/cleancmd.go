@@ -31,6 +31,7 @@ What happens is written to a journal; the same command again goes on from it.`,
 		Args: exactly(1, "one plan FILE"),
 	}
 	f.bind(cmd.Flags())
+	cmd.Flags().BoolVar(&f.req.BlobsWait, "blobs-wait", false, "Hudi: wait until the blobs that this run queues are due, and delete them")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) (err error) {
 		if err := a.mayAsk(f.yes); err != nil {
 			return err
@@ -169,6 +170,7 @@ func (a *app) execute(ctx context.Context, table, verb string, do func(emit func
 	a.progress.flushed()
 	printErr := begin().End(report.RunSummary{Table: table, PlanID: result.PlanID, Verb: verb, Deleted: result.Deleted, Gone: result.Gone,
 		Spared: result.Spared, Quarantined: result.Quarantined, Restored: result.Restored, Purged: result.Purged, Failed: result.Failed, Skipped: result.Skipped,
+		Queued: result.Queued, LockHeld: result.LockHeld,
 		Directories: result.Directories, Bytes: result.Bytes, Versioned: result.Versioned, HeldUntil: result.HeldUntil,
 		Limit: result.Limit, Journal: result.Journal, Seconds: result.Seconds, Complete: result.Complete})
 	switch {
