@@ -3,7 +3,9 @@ package listing
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -27,49 +29,75 @@ func Except(dirs ...string) []Range {
 	ranges := []Range{{}}
 	for _, dir := range slices.Sorted(slices.Values(dirs)) {
 		ranges[len(ranges)-1].Before = dir + "/"
-		ranges = append(ranges, Range{After: dir + "/\U0010FFFF"})
+		ranges = append(ranges, Range{After: afterAll(dir)})
 	}
 	return ranges
 }
 
+// afterAll is greater than the names below a directory, but those that begin
+// with U+10FFFF there.
+func afterAll(dir string) string { return dir + "/\U0010FFFF" }
+
 // A pruning finds out which parts of a flat listing Options.Reach needs, by
-// reading the upper directories one by one, level by level. It goes down only
-// as long as that takes few requests compared with listing the same names
-// flat, so that a pruned listing never costs noticeably more than a whole one.
+// reading upper directories one by one, level by level. It must not need more
+// requests than listing everything does, so it goes by what is known to exist,
+// Options.Seeds: a directory is read if the names that this spares surely fill
+// more pages, and ranges are joined across names that fill no page.
+//
+// Why that suffices, with pages of P names: a range of n names takes at most
+// n/P+1 requests, all names N at least N/P. So whatever is skipped between two
+// ranges must be P names for the second one, and P more for each directory read.
 type pruning struct {
 	w      *walk
-	ranges []Range // what is left to be listed flat
-	keys   float64 // names that they are guessed to hold
+	seeds  []string           // sorted
+	weight float64            // names that a seed stands for at least
+	page   float64            // names that a page holds
+	read   map[string]float64 // directories to read, and of how many pages they seem to be
 }
 
 const (
-	pruneWorth   = 4   // pages that a directory's names must fill on average to read it for its subdirectories
-	pruneUnknown = 256 // directories read at most if nobody knows how many names there are
-	pruneWorkers = 64  // concurrent requests
+	pruneWorkers = 64 // concurrent requests
+	// pruneLikely is how many pages a request for a directory must spare where
+	// directories that nobody knows of might spoil it: those that are wanted and
+	// lie between unwanted ones too small to be jumped over one by one.
+	pruneLikely = 16
 )
 
 // prune reads directories, emits the files in them and returns the ranges that
 // are still to be listed.
 func (w *walk) prune(ctx context.Context) ([]Range, error) {
-	p := &pruning{w: w}
-	keys := float64(w.o.Expected)
-	if w.o.Expected == 0 {
-		keys = pruneUnknown * pruneWorth * w.pageKeys()
+	within := w.o.Within
+	if within == nil {
+		within = []Range{{}}
 	}
-	level := []string{""}
-	if !w.worth(keys, 1) {
-		return []Range{{}}, nil
+	p := &pruning{w: w, seeds: slices.Compact(slices.Sorted(slices.Values(w.o.Seeds))), weight: 1, page: w.pageKeys(), read: make(map[string]float64)}
+	if w.o.PerSeed > 1 {
+		p.weight = w.o.PerSeed / 2 // a sample may be uneven
 	}
-	for len(level) > 0 {
+	p.estimate("", p.seeds)
+	if p.read[""] == 0 {
+		return within, nil
+	}
+	root := &node{}
+	for level := []*node{root}; len(level) > 0; {
 		var err error
-		if level, keys, err = p.level(ctx, level, keys); err != nil {
+		if level, err = p.level(ctx, level); err != nil {
 			return nil, err
 		}
 	}
+	j := joiner{page: p.page, within: within}
+	p.walk(root, &j)
+	files, ranges := j.done()
 	if w.o.Expected > 0 {
-		w.guess = max(1, p.keys)
+		w.guess = max(1, j.names/p.weight*max(1, w.o.PerSeed))
 	}
-	return p.ranges, nil
+	if len(files) == 0 {
+		return ranges, nil
+	}
+	w.mu.Lock()
+	w.st.Keys += int64(len(files))
+	w.mu.Unlock()
+	return ranges, w.emit(files)
 }
 
 // pageKeys returns how many names a page of the store holds.
@@ -80,135 +108,270 @@ func (w *walk) pageKeys() float64 {
 	return 1000
 }
 
-// worth reports whether to read dirs directories that hold so many names.
-func (w *walk) worth(keys float64, dirs int) bool {
-	return keys >= pruneWorth*w.pageKeys()*float64(dirs)
+// estimate tells how many requests reading a directory spares, at least and
+// likely, by the seeds below it; none if it had better be listed flat.
+func (p *pruning) estimate(dir string, seeds []string) (sure, likely float64) {
+	entries, run := 0.0, 0.0
+	if dir == "" {
+		entries = float64(max(len(p.w.o.Within)-1, 0)) // what Within leaves out lies there too
+	}
+	flush := func() {
+		likely += p.spares(run)
+		run = 0
+	}
+	for len(seeds) > 0 {
+		entries++
+		child, isDir := childOf(dir, seeds[0])
+		if !isDir {
+			seeds = seeds[1:]
+			continue
+		}
+		n := max(1, len(below(child, seeds)))
+		switch p.w.o.Reach(child) {
+		case Nothing:
+			names := float64(n) * p.weight
+			run += names
+			sure += p.spares(names)
+		case Part:
+			flush()
+			s, l := p.estimate(child, seeds[:n])
+			sure, likely = sure+s, likely+l
+		case Whole:
+			flush()
+		}
+		seeds = seeds[n:]
+	}
+	flush()
+	pages := max(1, math.Ceil(entries/p.page))
+	if likely <= pages || max(sure, likely/pruneLikely) < pages {
+		return 0, 0
+	}
+	p.read[dir] = pages
+	return sure - pages, likely - pages
 }
 
-// level reads directories that hold about keys names, and returns those of
-// their subdirectories to read next, with the names that they hold.
-func (p *pruning) level(ctx context.Context, dirs []string, keys float64) (next []string, nextKeys float64, err error) {
-	read := make([][]store.Info, len(dirs))
-	whole := make([]bool, len(dirs))
-	most := max(4, int(keys/float64(len(dirs))/p.w.pageKeys()/16))
+// spares returns how many requests jumping over so many names spares at least.
+func (p *pruning) spares(names float64) float64 { return max(0, math.Floor(names/p.page)-1) }
+
+// childOf returns the subdirectory of dir that name lies in; false for a file.
+func childOf(dir, name string) (string, bool) {
+	start := 0
+	if dir != "" {
+		start = len(dir) + 1
+	}
+	i := strings.IndexByte(name[start:], '/')
+	return name[:start+max(i, 0)], i >= 0
+}
+
+// below returns those of the sorted names that lie below dir.
+func below(dir string, names []string) []string {
+	if dir == "" {
+		return names
+	}
+	r := Below(dir)
+	lo, _ := slices.BinarySearch(names, r.After)
+	hi, _ := slices.BinarySearch(names, r.Before)
+	return names[lo:hi]
+}
+
+// known returns how many names below a directory are known to exist.
+func (p *pruning) known(dir string) float64 { return float64(len(below(dir, p.seeds))) * p.weight }
+
+// node is a directory that was read.
+type node struct {
+	dir     string
+	entries []store.Info
+	cut     bool // more entries follow
+	read    map[string]*node
+}
+
+// level reads directories and returns those of their subdirectories to read next.
+func (p *pruning) level(ctx context.Context, nodes []*node) (next []*node, err error) {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(pruneWorkers)
-	for i, dir := range dirs {
-		g.Go(func() (err error) {
-			if read[i], whole[i], err = p.directory(gctx, dir, most); err != nil {
-				return rangeError(fmt.Sprintf("directory %q", dir), err)
+	for _, n := range nodes {
+		g.Go(func() error {
+			if err := p.directory(gctx, n); err != nil {
+				return rangeError(fmt.Sprintf("directory %q", n.dir), err)
 			}
 			return nil
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	all, parts := 0, 0
-	reach := make([][]Reach, len(dirs))
-	for i, entries := range read {
-		reach[i] = make([]Reach, len(entries))
-		for j, e := range entries {
-			if e.Kind != store.Dir {
-				continue
+	for _, n := range nodes {
+		for i, e := range n.entries {
+			if n.cut && i == len(n.entries)-1 {
+				break // it counts to the rest of the directory
 			}
-			all++
-			if reach[i][j] = p.w.o.Reach(e.Name); reach[i][j] == Part {
-				parts++
+			if e.Kind == store.Dir && p.read[e.Name] > 0 && p.w.o.Reach(e.Name) == Part {
+				child := &node{dir: e.Name}
+				n.read[e.Name] = child
+				next = append(next, child)
 			}
 		}
 	}
-	each := keys / float64(max(all, 1))
-	nextKeys = each * float64(parts)
-	down := p.w.worth(nextKeys, parts)
-	for i, entries := range read {
-		if !whole[i] {
-			p.ranges = append(p.ranges, Below(dirs[i]))
-			p.keys += keys / float64(len(dirs))
-			continue
-		}
-		part, err := p.sort(entries, reach[i], each, down)
-		if err != nil {
-			return nil, 0, err
-		}
-		next = append(next, part...)
-	}
-	return next, nextKeys, nil
+	return next, nil
 }
 
-// sort emits the files among a directory's entries and makes ranges of its
-// subdirectories, each of which holds about so many names; if down, those that
-// are needed in part are returned instead. Ranges are joined across
-// subdirectories that are cheaper to list than to jump over.
-func (p *pruning) sort(entries []store.Info, reach []Reach, each float64, down bool) (part []string, err error) {
-	var files []store.Info
-	joined, gap := false, 0.0 // whether the last range may be prolonged; names since its end
-	for i, e := range entries {
-		switch {
-		case e.Kind != store.Dir:
-			files = append(files, e)
-			joined = false
-		case reach[i] == Nothing:
-			gap += each
-		case reach[i] == Part && down:
-			part = append(part, e.Name)
-			joined = false
-		case joined && gap < p.w.pageKeys():
-			p.ranges[len(p.ranges)-1].Before = Below(e.Name).Before
-			p.keys += each + gap
-			gap = 0
-		default:
-			p.ranges = append(p.ranges, Below(e.Name))
-			p.keys += each
-			joined, gap = true, 0
-		}
-	}
-	if len(files) == 0 {
-		return part, nil
-	}
-	p.w.mu.Lock()
-	p.w.st.Keys += int64(len(files))
-	p.w.mu.Unlock()
-	return part, p.w.emit(files)
-}
-
-// directory reads a directory of at most so many pages; whole is false if it
-// has more, or so many files that they are better listed flat.
-func (p *pruning) directory(ctx context.Context, dir string, most int) (entries []store.Info, whole bool, err error) {
+// directory reads a directory, at most as many pages as it seemed to have and
+// as those read so far spare more than was sure before.
+func (p *pruning) directory(ctx context.Context, n *node) error {
+	n.read = make(map[string]*node)
 	req := store.PageRequest{Dirs: true}
-	if dir != "" {
-		req.Prefix = dir + "/"
+	if n.dir != "" {
+		req.Prefix = n.dir + "/"
 	}
-	for range most {
+	sure, spared, run := 0.0, 0.0, 0.0
+	for pages := 1.0; ; pages++ {
 		page, err := p.w.retried(ctx, req)
 		if err != nil {
-			return nil, false, err
+			return err
 		}
 		p.w.mu.Lock()
 		p.w.st.Skeleton++
 		p.w.mu.Unlock()
 		prev := ""
-		if n := len(entries); n > 0 {
-			prev = entries[n-1].Listed()
+		if len(n.entries) > 0 {
+			prev = n.entries[len(n.entries)-1].Listed()
 		}
-		files := 0
 		for _, e := range page.Entries {
 			if e.Listed() <= prev {
-				return nil, false, fmt.Errorf("%w: %q comes after %q", errOrder, e.Listed(), prev)
+				return fmt.Errorf("%w: %q comes after %q", errOrder, e.Listed(), prev)
 			}
 			prev = e.Listed()
-			if e.Kind != store.Dir {
-				files++
+			switch {
+			case e.Kind != store.Dir:
+			case p.w.o.Reach(e.Name) == Nothing:
+				names := p.known(e.Name)
+				sure, run = sure+p.spares(names), run+names
+			default:
+				spared, run = spared+p.spares(run), 0
 			}
 		}
-		entries = append(entries, page.Entries...)
+		n.entries = append(n.entries, page.Entries...)
 		if page.Next == "" {
-			return entries, true, nil
+			return nil
 		}
-		if files > len(page.Entries)/2 {
-			return nil, false, nil
+		if pages >= p.read[n.dir] && spared+p.spares(run)-sure < pages+1-p.read[n.dir] {
+			n.cut = true
+			return nil
 		}
 		req.Token = page.Next
 	}
-	return nil, false, nil
+}
+
+// walk hands what a directory holds to j, in key order.
+func (p *pruning) walk(n *node, j *joiner) {
+	entries, rest := n.entries, Below(n.dir)
+	if n.cut {
+		last := entries[len(entries)-1]
+		rest.After = last.Listed()
+		if last.Kind == store.Dir {
+			entries = entries[:len(entries)-1]
+		}
+	}
+	for _, e := range entries {
+		switch child := n.read[e.Name]; {
+		case e.Kind != store.Dir:
+			j.file(e)
+		case child != nil:
+			p.walk(child, j)
+		case p.w.o.Reach(e.Name) == Nothing:
+			j.skip(p.known(e.Name))
+		default:
+			j.want(Below(e.Name), p.known(e.Name))
+		}
+	}
+	if n.cut {
+		p.rest(n.dir, rest, j)
+	}
+}
+
+// rest hands on the part of a directory that wasn't read, without what is known
+// not to be needed of it.
+func (p *pruning) rest(dir string, rest Range, j *joiner) {
+	names := below(dir, p.seeds)
+	first, _ := slices.BinarySearch(names, rest.After)
+	known := 0.0
+	for names = names[first:]; len(names) > 0; {
+		n := 1
+		if unwanted := p.unwanted(dir, names[0]); unwanted != "" && unwanted+"/" >= rest.After {
+			n = len(below(unwanted, names))
+			j.want(Range{After: rest.After, Before: unwanted + "/"}, known)
+			j.skip(float64(n) * p.weight)
+			rest.After, known = afterAll(unwanted), 0
+		} else {
+			known += p.weight
+		}
+		names = names[n:]
+	}
+	j.want(rest, known)
+}
+
+// unwanted returns the uppermost directory between dir and a name in which
+// nothing is wanted; "" if there is none.
+func (p *pruning) unwanted(dir, name string) string {
+	for {
+		child, isDir := childOf(dir, name)
+		if !isDir {
+			return ""
+		}
+		switch p.w.o.Reach(child) {
+		case Nothing:
+			return child
+		case Whole:
+			return ""
+		}
+		dir = child
+	}
+}
+
+// joiner makes ranges of what comes in key order.
+type joiner struct {
+	page   float64 // a gap of so many names is jumped over
+	within []Range
+
+	ranges []Range
+	bound  int          // of within, that the last range lies in
+	names  float64      // known in the ranges
+	gap    float64      // names known to lie behind the last range
+	files  []store.Info // between the ranges
+	behind []store.Info // behind the last range
+}
+
+func (j *joiner) file(e store.Info) { j.behind = append(j.behind, e) }
+
+// skip passes over a directory of so many names.
+func (j *joiner) skip(names float64) { j.gap += names }
+
+// want takes a range of so many names.
+func (j *joiner) want(r Range, names float64) {
+	if r.Before != "" && r.After >= r.Before {
+		return
+	}
+	for i, w := range j.within {
+		if !w.overlaps(r) {
+			continue
+		}
+		part := Range{After: max(r.After, w.After), Before: r.Before}
+		if part.Before == "" || w.Before != "" && w.Before < part.Before {
+			part.Before = w.Before
+		}
+		if last := len(j.ranges) - 1; last >= 0 && i == j.bound && j.gap < j.page {
+			j.ranges[last].Before = part.Before
+			j.names += j.gap
+		} else {
+			j.files = append(j.files, j.behind...)
+			j.ranges, j.bound = append(j.ranges, part), i
+		}
+		j.behind, j.gap = nil, 0
+	}
+	j.names += names
+}
+
+// done returns the files to emit and the ranges to list.
+func (j *joiner) done() ([]store.Info, []Range) {
+	return append(j.files, j.behind...), j.ranges
 }

@@ -19,6 +19,9 @@ type Options struct {
 	// log's paths, or partition directories. They only help to cut the key
 	// space into equal parts; wrong ones cost a few requests.
 	Seeds []string
+	// PerSeed is how many names each seed stands for, where all of them exist and
+	// they are an even sample; 0 if they stand for themselves alone.
+	PerSeed float64
 	// Expected is about how many names there will be, 0 if unknown.
 	Expected int64
 	// Within restricts the walk to these ranges, which must not overlap; nil
@@ -30,9 +33,10 @@ type Options struct {
 	// and not at all where the store lists flat (see Fans).
 	Enter func(ctx context.Context, dir string, entries []store.Info) (Decision, error)
 	// Reach says of a directory, by its name, whether anything below it is
-	// wanted; nil wants everything. It prunes: what lies in a directory of reach
-	// Nothing is only emitted where jumping over it would cost more. It's called
-	// by many goroutines, and excludes Within.
+	// wanted; nil wants everything. It prunes, as far as Seeds show that this
+	// spares requests: what lies in a directory of reach Nothing is only emitted
+	// where jumping over it would cost more, and never what Within leaves out
+	// (whole directories, then). It's called by many goroutines.
 	Reach func(dir string) Reach
 	// Observer hears of the objects listed so far, in the stage "list".
 	Observer lake.Observer
@@ -82,9 +86,6 @@ func Fans(t store.Traits) bool { return !t.Flat || !t.StartAfter }
 // Source: spec/listing-and-libraries.md A3.
 func Walk(ctx context.Context, r store.Reader, o Options, emit func([]store.Info) error) (Stats, error) {
 	err := checkWithin(o.Within)
-	if o.Reach != nil && o.Within != nil {
-		err = errors.New("both Reach and Within are set")
-	}
 	if err != nil {
 		return Stats{}, &lake.Error{Op: "list", Kind: lake.Internal, Err: err}
 	}

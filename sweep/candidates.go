@@ -63,14 +63,16 @@ func (e *Engine) list(ctx context.Context, run *deltaRun, j *antijoin.Join) (lis
 		Observer: e.Observe,
 		Enter:    run.enter(j),
 	}
-	if run.where != nil && !listing.Fans(run.reader.Traits()) {
-		o.Reach = run.reach()
-	} else if !listing.Fans(run.reader.Traits()) {
+	if !listing.Fans(run.reader.Traits()) {
 		o.Within = listing.Except(delta.LogDir)
+		if run.where != nil {
+			o.Reach = run.reach()
+		}
 	}
 	for _, k := range run.protected.Seeds {
 		o.Seeds = append(o.Seeds, string(k))
 	}
+	o.PerSeed = float64(run.protected.LiveFiles-run.protected.OutsideFiles) / float64(max(len(o.Seeds), 1))
 	return listing.Walk(ctx, run.reader, o, func(batch []store.Info) error { return j.Batch(ctx, batch) })
 }
 

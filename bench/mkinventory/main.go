@@ -3,10 +3,12 @@
 // Parquet. Keys and times are computed, so that equal flags give equal rows.
 //
 //	go run ./bench/mkinventory -rows 10000000 -files 10 -format parquet -out /tmp/inventory
+//	go run ./bench/mkinventory -table /tmp/table -live 1000000     a Delta log that names the first million
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/md5"
 	"encoding/hex"
 	"encoding/json"
@@ -50,10 +52,44 @@ func main() {
 	format := flag.String("format", "csv", "csv or parquet")
 	out := flag.String("out", "", "folder to write the report to")
 	group := flag.Int64("group", 250_000, "rows in a row group of a Parquet file")
+	table := flag.String("table", "", "folder to write a table's log to, instead of a report")
+	live := flag.Int("live", 0, "rows of a report that the table's log names")
 	flag.Parse()
-	if err := report(*out, *format, *rows, *files, *group); err != nil {
+	var err error
+	if *table != "" {
+		err = tableLog(*table, *live)
+	} else {
+		err = report(*out, *format, *rows, *files, *group)
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+// perCommit is how many files a commit of a table's log adds.
+const perCommit = 100_000
+
+// tableLog writes a log whose live files are the first objects.
+func tableLog(table string, live int) error {
+	logs := filepath.Join(table, "_delta_log")
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		return err
+	}
+	for version := 0; version == 0 || version*perCommit < live; version++ {
+		var out bytes.Buffer
+		if version == 0 {
+			out.WriteString(`{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}` + "\n" + `{"metaData":{"id":"5fba94ed-9794-4965-ba6e-6ee3c0d22af9","format":{"provider":"parquet","options":{}},"schemaString":"{\"type\":\"struct\",\"fields\":[{\"name\":\"id\",\"type\":\"long\",\"nullable\":true,\"metadata\":{}}]}","partitionColumns":[],"configuration":{},"createdTime":1420070400000}}` + "\n")
+		}
+		for i := version * perCommit; i < min((version+1)*perCommit, live); i++ {
+			o := objectAt(i)
+			path := strings.ReplaceAll(strings.TrimPrefix(o.Key, prefix+"/"), "=", "%3D")
+			fmt.Fprintf(&out, `{"add":{"path":%q,"partitionValues":{},"size":%d,"modificationTime":%d,"dataChange":true}}`+"\n", path, o.Size, o.Modified)
+		}
+		if err := os.WriteFile(filepath.Join(logs, fmt.Sprintf("%020d.json", version)), out.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func report(out, format string, rows, files int, group int64) error {
