@@ -79,7 +79,7 @@ func (a *app) root() *cobra.Command {
 	}
 	add("clean", a.planCommand(), a.applyCommand(), a.vacuumCommand("vacuum"), a.vacuumCommand("clean"), a.sqlCommand(),
 		a.restoreCommand(), a.purgeCommand())
-	add("look", a.explainCommand(), a.verifyCommand(), a.usageCommand(), a.inspectCommand(), a.doctorCommand())
+	add("look", a.explainCommand(), a.verifyCommand(), a.usageCommand(), a.inspectCommand(), a.doctorCommand(), a.hudiCommand())
 	add("more", a.inventoryCommand(), a.benchCommand(), a.versionCommand(), a.completionCommand(), a.manCommand(), storesTopic())
 	root.SetHelpCommandGroupID("more")
 	return root

@@ -49,6 +49,7 @@ type examiner interface {
 	Verify(ctx context.Context, req sweep.PlanRequest) iter.Seq2[table.Finding, error]
 	Usage(ctx context.Context, req sweep.PlanRequest) iter.Seq2[table.Usage, error]
 	Inspect(ctx context.Context, req sweep.PlanRequest) (table.Info, error)
+	CheckCommit(ctx context.Context, req sweep.CheckRequest) (sweep.Check, error)
 	Doctor(ctx context.Context, req sweep.PlanRequest) (sweep.Diagnosis, error)
 }
 

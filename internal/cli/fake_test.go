@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/sweep"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
 )
 
 // fakeEngine gives fixed answers, so that scripts can show each form of output
@@ -215,6 +217,21 @@ func (f *fakeEngine) Doctor(_ context.Context, req sweep.PlanRequest) (sweep.Dia
 		d.Checks = append(d.Checks, filelist.Guard{Code: "lock", Outcome: filelist.Refused, Detail: "Somebody holds it.", Fix: "Wait."})
 	}
 	return d, f.anyErr("doctor", req.Table)
+}
+
+func (f *fakeEngine) CheckCommit(_ context.Context, req sweep.CheckRequest) (sweep.Check, error) {
+	c := sweep.Check{Table: req.Plan.Table, Instant: req.Instant, References: int64(len(req.Files)), Conflicts: []blobqueue.Conflict{}}
+	if req.Paths != nil {
+		data, err := io.ReadAll(req.Paths)
+		if err != nil {
+			return c, err
+		}
+		c.References += int64(strings.Count(string(data), "\n"))
+	}
+	if f.mode == "guard" {
+		c.Conflicts = append(c.Conflicts, blobqueue.Conflict{Path: "s3://media/x", Instant: "20260301120000000", What: "drain", State: "inflight", File: ".hoodie/x"})
+	}
+	return c, f.anyErr("check commit", req.Plan.Table)
 }
 
 func (f *fakeEngine) MakeInventory(_ context.Context, req sweep.ListRequest, out string) (sweep.Listed, error) {
