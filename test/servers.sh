@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# servers.sh: start object stores on loopback for the tests that want a real server.
+# servers.sh: start object stores and lock services on loopback for the tests that want a real server.
 #
 #   test/servers.sh [SERVER…] -- COMMAND…   run COMMAND with the servers' variables set
 #   test/servers.sh [SERVER…]               print the variables, serve until interrupted
 #
-# Servers: moto, versitygw (S3), gcs (fake-gcs-server), azurite (Azure), hdfs (a small
-# cluster of Hadoop's own; needs Java 17 and Maven). Default: all. Each is installed once from its
+# Servers: moto (S3 and DynamoDB), versitygw (S3), gcs (fake-gcs-server), azurite (Azure),
+# hdfs (a small cluster of Hadoop's own) and zookeeper, which need Java 17 and Maven.
+# Default: all. Each is installed once from its
 # package registry into LAKESWEEP_TEST_CACHE (default ~/.cache/lakesweep-test)
 # and stopped, with its data, when this script ends.
 #
@@ -13,7 +14,8 @@
 # says that a file system is behind it, which can't hold every name.
 # LAKESWEEP_TEST_GCS, the endpoint of a Cloud Storage. LAKESWEEP_TEST_AZURE, the
 # URL of an account whose key is the emulators' usual one. LAKESWEEP_TEST_HDFS, the
-# address of a name node.
+# address of a name node. LAKESWEEP_TEST_DYNAMODB, the URL of a DynamoDB.
+# LAKESWEEP_TEST_ZOOKEEPER, the host:port of a ZooKeeper.
 set -euo pipefail
 
 cache=${LAKESWEEP_TEST_CACHE:-$HOME/.cache/lakesweep-test}
@@ -47,11 +49,12 @@ start_moto() {
 	local bin=$cache/moto/bin port
 	if [ ! -x "$bin/moto_server" ]; then
 		python3 -m venv "$cache/moto"
-		"$bin/pip" install --quiet 'moto[server,s3]==5.2.5'
+		"$bin/pip" install --quiet 'moto[server,s3,dynamodb]==5.2.5'
 	fi
 	port=$(free_port)
 	start moto "$port" "$bin/moto_server" -H 127.0.0.1 -p "$port"
 	add LAKESWEEP_TEST_S3 "http://127.0.0.1:$port"
+	export LAKESWEEP_TEST_DYNAMODB=http://127.0.0.1:$port
 }
 
 start_versitygw() {
@@ -79,12 +82,18 @@ start_azurite() {
 	export LAKESWEEP_TEST_AZURE=http://127.0.0.1:$port/devstoreaccount1
 }
 
+# jars NAME: the libraries that test/NAME/pom.xml lists, in $cache/NAME.
+jars() {
+	local here
+	here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+	[ -d "$cache/$1" ] || mvn -q -B -f "$here/$1/pom.xml" dependency:copy-dependencies -DoutputDirectory="$cache/$1"
+}
+
 start_hdfs() {
-	local port here
-	here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/hdfs
-	[ -d "$cache/hdfs" ] || mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$cache/hdfs"
+	local port
+	jars hdfs
 	port=$(free_port)
-	start hdfs "$port" java -Xmx512m --add-opens java.base/java.lang=ALL-UNNAMED -cp "$cache/hdfs/*" "$here/MiniHdfs.java" "$work/hdfs" "$port"
+	start hdfs "$port" java -Xmx512m --add-opens java.base/java.lang=ALL-UNNAMED -cp "$cache/hdfs/*" "$(dirname "${BASH_SOURCE[0]}")/hdfs/MiniHdfs.java" "$work/hdfs" "$port"
 	for _ in $(seq 300); do
 		if grep -q '^ready' "$work/hdfs.log"; then break; fi
 		sleep 0.2
@@ -92,12 +101,20 @@ start_hdfs() {
 	export LAKESWEEP_TEST_HDFS=127.0.0.1:$port
 }
 
+start_zookeeper() {
+	local port
+	jars zookeeper
+	port=$(free_port)
+	start zookeeper "$port" java -Xmx256m -Dzookeeper.admin.enableServer=false -cp "$cache/zookeeper/*" org.apache.zookeeper.server.ZooKeeperServerMain "$port" "$work/zookeeper"
+	export LAKESWEEP_TEST_ZOOKEEPER=127.0.0.1:$port
+}
+
 servers=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
 	servers+=("$1")
 	shift
 done
-[ ${#servers[@]} -gt 0 ] || servers=(moto versitygw gcs azurite hdfs)
+[ ${#servers[@]} -gt 0 ] || servers=(moto versitygw gcs azurite hdfs zookeeper)
 for s in "${servers[@]}"; do
 	declare -F "start_$s" >/dev/null || { echo "servers.sh: no server $s" >&2; exit 2; }
 	"start_$s"

@@ -13,11 +13,11 @@ import (
 	"github.com/lakesweep/lakesweep/lock"
 )
 
-// Against a server that speaks DynamoDB: LAKESWEEP_DYNAMODB is its URL.
+// Against a server that speaks DynamoDB: LAKESWEEP_TEST_DYNAMODB is its URL.
 func TestOneHolderAtATime(t *testing.T) {
-	endpoint := os.Getenv("LAKESWEEP_DYNAMODB")
+	endpoint := os.Getenv("LAKESWEEP_TEST_DYNAMODB")
 	if endpoint == "" {
-		t.Skip("LAKESWEEP_DYNAMODB names no server")
+		t.Skip("LAKESWEEP_TEST_DYNAMODB names no server")
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "x")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "x")

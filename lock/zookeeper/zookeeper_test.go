@@ -10,11 +10,11 @@ import (
 	"github.com/lakesweep/lakesweep/lock"
 )
 
-// Against a real server: LAKESWEEP_ZOOKEEPER is its host:port.
+// Against a real server: LAKESWEEP_TEST_ZOOKEEPER is its host:port.
 func TestOneHolderAtATime(t *testing.T) {
-	server := os.Getenv("LAKESWEEP_ZOOKEEPER")
+	server := os.Getenv("LAKESWEEP_TEST_ZOOKEEPER")
 	if server == "" {
-		t.Skip("LAKESWEEP_ZOOKEEPER names no server")
+		t.Skip("LAKESWEEP_TEST_ZOOKEEPER names no server")
 	}
 	ctx := t.Context()
 	pauses := 0

@@ -257,7 +257,30 @@ func (r *Run) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.create(ctx, timeline.Name(r.t.timeline.Layout, r.instant, timeline.Clean, timeline.Inflight, ""), nil, true)
+	data, err := r.inflight(ctx)
+	if err != nil {
+		return err
+	}
+	return r.create(ctx, timeline.Name(r.t.timeline.Layout, r.instant, timeline.Clean, timeline.Inflight, ""), data, true)
+}
+
+// inflight is what the clean's inflight file holds. Hudi 0.x and 1.0, which
+// write versions up to 8, put the plan there, and take a file without bytes for
+// a crash: they remove it and leave the clean to a later run. Newer releases
+// leave it empty and don't read it. Measured on 1.0.2 and 1.2.0.
+func (r *Run) inflight(ctx context.Context) ([]byte, error) {
+	if r.t.version == "9" {
+		return nil, nil
+	}
+	tl, err := timeline.Load(ctx, r.t.reader, r.t.timeline.Dir, r.t.timeline.Layout)
+	if err != nil {
+		return nil, err
+	}
+	i, ok := tl.Find(r.instant, timeline.Clean)
+	if !ok {
+		return nil, r.stale("the clean %s was removed from the timeline", r.instant)
+	}
+	return tl.Read(ctx, i, timeline.Requested)
 }
 
 // locked runs f under the table's lock with a fresh timeline.

@@ -1,6 +1,7 @@
 package hudi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -232,6 +233,26 @@ func TestTheSamePlanGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkCleaned(t, c.Table, p, slices.DeleteFunc(before, func(f string) bool { return strings.HasPrefix(f, ".hoodie/") }))
+}
+
+// Hudi 1.0 deletes an inflight clean without bytes and leaves the clean pending.
+func TestInflightHoldsThePlanBeforeVersion9(t *testing.T) {
+	for name, want := range map[string]bool{"mor_v6_120": true, "mor_v8_102": true, "cow_v9_part": false} {
+		c := load(t, name)
+		p := c.Expected.Policies["commits"]
+		e, err := prepare(t, c.Table, c.Table, configOf(t, p), p.Now, lock.None{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.run.Begin(t.Context(), table.Intent{}); err != nil {
+			t.Fatal(err)
+		}
+		pending := e.tab.timeline.Dir + "/" + e.run.instant + ".clean."
+		plan, inflight := contents(t, c.Table, pending+"requested"), contents(t, c.Table, pending+"inflight")
+		if got := bytes.Equal(plan, inflight); got != want || !want && len(inflight) > 0 {
+			t.Errorf("%s: the inflight file has %d bytes, the plan %d", name, len(inflight), len(plan))
+		}
+	}
 }
 
 // What comes between plan and publication makes the plan stale or doesn't, as

@@ -4,17 +4,14 @@ import glob
 import json
 import os
 import shutil
-import subprocess
+import sys
 import tempfile
 import time
 
-os.environ["TZ"] = "UTC"
-time.tzset()
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-CACHE = os.environ["LAKESWEEP_CACHE"]
-BINARY = os.environ["LAKESWEEP"]
-# Variables LAKESWEEP_… are flags to the binary, and those of the suites are none.
-PLAIN = {k: v for k, v in os.environ.items() if not k.startswith("LAKESWEEP")}
+from common import CACHE, lakesweep, tree
+
 WORK = tempfile.mkdtemp(prefix="lakesweep-delta-")
 _spark = None
 
@@ -99,18 +96,6 @@ def contents(root, versions):
 
 # --- the tree on disk
 
-def tree(root):
-    """{path below root: (size, mtime in ns)} of all files and directories."""
-    out = {}
-    for folder, folders, files in os.walk(root):
-        for name in folders + files:
-            path = os.path.join(folder, name)
-            stat = os.lstat(path)
-            is_dir = os.path.isdir(path)
-            out[os.path.relpath(path, root) + ("/" if is_dir else "")] = (0 if is_dir else stat.st_size, 0 if is_dir else stat.st_mtime_ns)
-    return out
-
-
 def is_log(path):
     return path.startswith("_delta_log/")
 
@@ -134,13 +119,6 @@ def orphan(root, path, days=30):
 
 
 # --- lakesweep
-
-def lakesweep(*args, expect=0):
-    done = subprocess.run([BINARY, *args, "--progress", "none"], capture_output=True, text=True, timeout=300, env=PLAIN)
-    if done.returncode != expect:
-        raise AssertionError("lakesweep %s: exit %d, want %d\n%s\n%s" % (" ".join(args), done.returncode, expect, done.stdout[-2000:], done.stderr[-2000:]))
-    return done.stdout
-
 
 def overrides(root):
     return ["--unsafe-retain-below", root, "--unsafe-mostly-dead", root]

@@ -9,11 +9,11 @@ import os
 import shutil
 import sys
 import time
-import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import tables
+import tables  # its harness finds common
+from common import finish, judge
 from harness import (WORK, contents, forget, lakesweep, latest, logged, orphan, plan, quoted, same, spark_dry_run, sql, stop, tree, vacuum)
 
 FULL = ["--retain", "0s", "--mode", "full"]
@@ -248,23 +248,9 @@ def scenarios():
 
 
 def main():
-    passed = failed = 0
-    for name, run in scenarios():
-        if sys.argv[1:] and not any(word in name for word in sys.argv[1:]):
-            continue
-        start = time.time()
-        try:
-            run()
-        except Exception as e:
-            failed += 1
-            where = traceback.extract_tb(e.__traceback__)[-1]
-            print("FAIL %s: %s (%s:%d)" % (name, str(e).strip()[:1500] or type(e).__name__, os.path.basename(where.filename), where.lineno), flush=True)
-        else:
-            passed += 1
-            print("ok   %s, %.1f s" % (name, time.time() - start), flush=True)
+    counts = judge(scenarios(), sys.argv[1:])
     stop()
-    print("%d passed, %d failed" % (passed, failed))
-    sys.exit(1 if failed else 0)
+    finish(*counts)
 
 
 if __name__ == "__main__":
