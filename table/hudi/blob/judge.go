@@ -23,6 +23,7 @@ type Options struct {
 	Committed func(ctx context.Context, instant string) (bool, error)
 	// Writing: some write is pending on the timeline, so that a torn block may be one that is being appended.
 	Writing  bool
+	Keys     bool  // References reads the keys of records in base files too
 	Workers  int   // files read at once; 0: 10
 	MaxFiles int64 // files opened in one round, those known from the ledger not counted; 0: no limit
 	MaxBytes int64 // sizes of those files; 0: no limit

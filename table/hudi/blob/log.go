@@ -117,7 +117,8 @@ func parquetBlock(ctx context.Context, b logblock.Block, emit func(Reference, bo
 	if err != nil {
 		return err
 	}
-	return f.references(true, emit)
+	f.keys = true
+	return f.references(emit)
 }
 
 // contentStore reads a block's content as an object.

@@ -1,15 +1,17 @@
 package blob
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/column"
 	"github.com/lakesweep/lakesweep/table/internal/leaf"
 )
 
@@ -26,6 +28,8 @@ type parquetFile struct {
 	file    *parquet.File
 	src     *source
 	structs []parquetLeaves
+	keys    bool  // references get their records' keys
+	refused error // by who is told of references, as opposed to a fault of the content
 }
 
 // openParquet reads the footer.
@@ -33,7 +37,7 @@ type parquetFile struct {
 // Errors: the source's; Damaged, Unsupported.
 func openParquet(src *source) (f *parquetFile, err error) {
 	f = &parquetFile{src: src}
-	err = guarded(func() error {
+	err = column.Guard(func() error {
 		if src.size <= wholeSize {
 			err = src.fetch(0, src.size)
 		} else {
@@ -54,24 +58,16 @@ func openParquet(src *source) (f *parquetFile, err error) {
 
 // fault tells the store's errors from those of the content.
 func (f *parquetFile) fault(err error) error {
-	if err == nil || f.src.err != nil {
-		return errors.Join(f.src.err)
+	switch {
+	case f.refused != nil:
+		return f.refused
+	case err == nil || f.src.err != nil:
+		return f.src.err
 	}
 	if _, ok := errors.AsType[*lake.Error](err); ok {
 		return err
 	}
 	return &lake.Error{Op: "read Parquet file", Kind: lake.Damaged, Err: err}
-}
-
-// guarded runs read, which calls the Parquet library, and makes an error of a
-// panic: on damaged bytes the library may run past a slice.
-func guarded(read func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("malformed Parquet: %v", p)
-		}
-	}()
-	return read()
 }
 
 // find gathers the structs of a blob's shape below c, whose path, without
@@ -175,12 +171,15 @@ func (f *parquetFile) mark() error {
 // paths yields the path of every reference in the file, whoever manages it.
 // A chunk that may be passed over, by its least and greatest value, isn't read.
 func (f *parquetFile) paths(pass func(least, greatest string) bool, emit func(path string) error) error {
-	return f.fault(guarded(func() error {
+	return f.fault(column.Guard(func() error {
 		kept := len(f.src.spans)
 		for g := range f.file.RowGroups() {
-			var want []*column
+			var want []*chunk
 			for i := range f.structs {
-				c := f.column(g, f.structs[i].path)
+				c, err := f.chunk(g, f.structs[i].path)
+				if err != nil {
+					return err
+				}
 				if !c.allNull() && !c.passed(pass) {
 					c.dictionary = c.allDictionary()
 					want = append(want, c)
@@ -190,7 +189,7 @@ func (f *parquetFile) paths(pass func(least, greatest string) bool, emit func(pa
 				return err
 			}
 			for _, c := range want {
-				if err := c.distinct(emit); err != nil {
+				if err := c.distinct(func(path string) error { return f.told(emit(path)) }); err != nil {
 					return err
 				}
 			}
@@ -200,18 +199,14 @@ func (f *parquetFile) paths(pass func(least, greatest string) bool, emit func(pa
 	}))
 }
 
-// references yields every reference with what belongs to it. keys asks for the
-// records' keys.
-func (f *parquetFile) references(keys bool, emit func(Reference, bool) error) error {
-	return f.fault(guarded(func() error {
+// references yields every reference with what belongs to it, and whether the
+// file's own schema calls the struct a blob.
+func (f *parquetFile) references(emit func(Reference, bool) error) error {
+	return f.fault(column.Guard(func() error {
 		kept := len(f.src.spans)
 		for g := range f.file.RowGroups() {
 			for _, s := range f.structs {
-				leaves := []*parquet.Column{s.path, s.managed, s.kind, nil}
-				if keys {
-					leaves[3] = s.key
-				}
-				if err := f.lockstep(g, s, leaves, emit); err != nil {
+				if err := f.lockstep(g, s, emit); err != nil {
 					return err
 				}
 				f.src.drop(kept)
@@ -223,45 +218,74 @@ func (f *parquetFile) references(keys bool, emit func(Reference, bool) error) er
 
 // lockstep reads the leaves of one struct side by side: where none is repeated
 // within the struct they have a value, or a null, for each place of it.
-func (f *parquetFile) lockstep(group int, s parquetLeaves, leaves []*parquet.Column, emit func(Reference, bool) error) error {
-	columns := make([]*column, len(leaves))
-	var want []*column
-	for i, l := range leaves {
-		if l != nil {
-			columns[i] = f.column(group, l)
-			want = append(want, columns[i])
+func (f *parquetFile) lockstep(group int, s parquetLeaves, emit func(Reference, bool) error) (err error) {
+	var cursors []*column.Cursor
+	var want []*chunk
+	at := [4]int{-1, -1, -1, -1} // the cursor of path, managed, type and key
+	for i, l := range []*parquet.Column{s.path, s.managed, s.kind, s.key} {
+		if l == nil || i == 3 && !f.keys {
+			continue
 		}
+		c, err := f.chunk(group, l)
+		if err != nil {
+			return err
+		}
+		if i == 0 && c.meta.NumValues == 0 {
+			return nil
+		}
+		if len(want) > 0 && c.meta.NumValues != want[0].meta.NumValues {
+			return fmt.Errorf("columns %v and %v have %d and %d values", want[0].leaf.Path(), l.Path(), want[0].meta.NumValues, c.meta.NumValues)
+		}
+		at[i], want = len(want), append(want, c)
 	}
 	if err := f.prefetch(want); err != nil {
 		return err
 	}
 	for _, c := range want {
 		defer c.close()
+		cursors = append(cursors, column.New(c.pages()))
 	}
-	for {
-		var values [4]parquet.Value
-		for i, c := range columns {
-			if c == nil {
-				continue
-			}
-			v, err := c.next()
-			if errors.Is(err, io.EOF) && i == 0 {
-				return nil
-			}
-			if err != nil {
-				return fmt.Errorf("column %v: %w", c.leaf.Path(), noEOF(err))
-			}
-			values[i] = v
+	defer func() { err = errors.Join(err, column.Close(cursors)) }()
+	for left := want[0].meta.NumValues; left > 0; {
+		n, err := column.Fill(cursors, left)
+		if err != nil {
+			return want[0].fault(err)
 		}
-		if values[0].IsNull() || len(values[0].ByteArray()) == 0 {
-			continue
+		var values [4][]parquet.Value
+		for i, c := range at {
+			if c >= 0 {
+				values[i] = cursors[c].Take(n)
+			}
 		}
-		ref := Reference{Path: string(values[0].ByteArray()), Column: s.column, Managed: !values[1].IsNull() && values[1].Boolean(),
-			OutOfLine: !values[2].IsNull() && string(values[2].ByteArray()) == outOfLine, RecordKey: text(values[3])}
-		if err := emit(ref, s.marked); err != nil {
-			return err
+		for i := range n {
+			if ref := reference(values, i); ref.Path != "" {
+				ref.Column = s.column
+				if err := f.told(emit(ref, s.marked)); err != nil {
+					return err
+				}
+			}
 		}
+		left -= int64(n)
 	}
+	return nil
+}
+
+// told notes what who is told of references answers.
+func (f *parquetFile) told(err error) error {
+	f.refused = err
+	return err
+}
+
+// reference makes a reference of the i-th values of path, managed, type and key.
+func reference(values [4][]parquet.Value, i int) Reference {
+	get := func(list []parquet.Value) parquet.Value {
+		if list == nil {
+			return parquet.Value{}
+		}
+		return list[i]
+	}
+	managed := get(values[1])
+	return Reference{Path: text(get(values[0])), Managed: !managed.IsNull() && managed.Boolean(), OutOfLine: text(get(values[2])) == outOfLine, RecordKey: text(get(values[3]))}
 }
 
 func text(v parquet.Value) string {
@@ -271,34 +295,32 @@ func text(v parquet.Value) string {
 	return string(v.ByteArray())
 }
 
-func noEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
 // prefetch reads the chunks of columns in few requests; those too large for
 // memory are streamed instead.
-func (f *parquetFile) prefetch(columns []*column) error {
-	for i := 0; i < len(columns); {
-		c := columns[i]
+func (f *parquetFile) prefetch(chunks []*chunk) error {
+	list := slices.SortedFunc(slices.Values(chunks), func(a, b *chunk) int {
+		x, _ := a.extent()
+		y, _ := b.extent()
+		return cmp.Compare(x, y)
+	})
+	for i := 0; i < len(list); {
+		c := list[i]
 		off, end := c.extent()
+		if off < 0 || off > end || end > f.src.size {
+			return errors.New("a column chunk lies outside the file")
+		}
 		if end-off > spanSize {
 			c.stream = leaf.NewRange(f.src.ctx, f.src.r, f.src.name, end)
 			f.src.bytes += end - off
 			i++
 			continue
 		}
-		for i++; i < len(columns); i++ {
-			from, to := columns[i].extent()
-			if from < off || from-end > spanGap || max(to, end)-off > spanSize {
+		for i++; i < len(list); i++ {
+			from, to := list[i].extent()
+			if to < from || to > f.src.size || from-end > spanGap || max(to, end)-off > spanSize {
 				break
 			}
 			end = max(end, to)
-		}
-		if off < 0 || end > f.src.size || off > end {
-			return errors.New("a column chunk lies outside the file")
 		}
 		if err := f.src.fetch(off, end); err != nil {
 			return err

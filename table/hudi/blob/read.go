@@ -76,7 +76,8 @@ func (o Options) references(ctx context.Context, f File, emit func(Reference, bo
 	if err != nil {
 		return err
 	}
-	return p.references(true, emit)
+	p.keys = o.Keys
+	return p.references(emit)
 }
 
 // logBlocks reads a log file.

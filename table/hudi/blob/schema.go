@@ -113,7 +113,7 @@ func (s *avroSchema) reference(name, space string) (*node, error) {
 			return n, nil
 		}
 	}
-	if n := s.named[name]; n != nil {
+	if n := s.named[strings.TrimPrefix(name, ".")]; n != nil { // ".blob" is of no namespace
 		return n, nil
 	}
 	return nil, badSchema("unknown type %q", name)
