@@ -23,7 +23,11 @@ func Detect(schema string) (Columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	var c Columns
+	return s.blobs(), nil
+}
+
+// blobs returns the paths of the records of the logical type.
+func (s *avroSchema) blobs() (c Columns) {
 	s.root.each(nil, func(path []string, n *node) bool {
 		if n.logical == "blob" {
 			c = append(c, strings.Join(path, "."))
@@ -31,7 +35,7 @@ func Detect(schema string) (Columns, error) {
 		return n.logical != "blob"
 	})
 	slices.Sort(c)
-	return slices.Compact(c), nil
+	return slices.Compact(c)
 }
 
 // With adds columns that a user names. The schema may lack one, as it may have

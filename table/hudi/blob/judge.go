@@ -32,6 +32,8 @@ type Options struct {
 	// Index may prove candidates alive before any file is read; nil if there is none that can be used.
 	Index   Index
 	Observe lake.Observer
+
+	schemas *schemas
 }
 
 // Index looks candidates up in the table's own indexes.
@@ -68,7 +70,10 @@ type Finding struct {
 type Judge struct{ o Options }
 
 // NewJudge returns a Judge.
-func NewJudge(o Options) *Judge { return &Judge{o} }
+func NewJudge(o Options) *Judge {
+	o.schemas = new(schemas)
+	return &Judge{o}
+}
 
 // batch is how many files are gathered before they are read, so that what the
 // ledger and the index know comes first.

@@ -33,7 +33,7 @@ import (
 //	4  number of fingerprints of references
 //	4  number of fingerprints of authorities passed over
 //	8n fingerprints, of references and of authorities
-//	8  checksum of the record so far
+//	8  checksum of the record so far, keyed by the seed
 //
 // All integers are little-endian.
 type Ledger struct {
@@ -168,7 +168,7 @@ func (b *book) record(off int64) ([]byte, error) {
 		return nil, err
 	}
 	body := record[:len(record)-recordSum]
-	if xxh3.Hash(body) != binary.LittleEndian.Uint64(record[len(body):]) {
+	if xxh3.HashSeed(body, b.seed) != binary.LittleEndian.Uint64(record[len(body):]) {
 		return nil, nil
 	}
 	return record, nil
@@ -196,7 +196,7 @@ func (b *book) add(f File, e entry) error {
 			record = binary.LittleEndian.AppendUint64(record, p)
 		}
 	}
-	record = binary.LittleEndian.AppendUint64(record, xxh3.Hash(record))
+	record = binary.LittleEndian.AppendUint64(record, xxh3.HashSeed(record, b.seed))
 	b.kept[id] = false // the old record, if there is one, no longer counts
 	_, err := b.out.Write(record)
 	return ledgerError(err)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"sync"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
@@ -12,16 +14,11 @@ import (
 )
 
 // logReader finds the references in the blocks of log files, whatever became
-// of the blocks: one that was rolled back counts as one in flight. Schemas are
-// parsed once. One goroutine may use it.
+// of the blocks: one that was rolled back counts as one in flight. Safe for
+// concurrent use.
 type logReader struct {
 	committed func(ctx context.Context, instant string) (bool, error)
-	schemas   map[string]*avroSchema
-	blobs     map[string]Columns // of the logical type, by schema
-}
-
-func newLogReader(committed func(ctx context.Context, instant string) (bool, error)) *logReader {
-	return &logReader{committed: committed, schemas: make(map[string]*avroSchema), blobs: make(map[string]Columns)}
+	schemas   *schemas
 }
 
 // logResult is what the blocks of a log file are like.
@@ -66,21 +63,21 @@ func (l *logReader) block(ctx context.Context, b logblock.Block, res *logResult,
 	case logblock.AvroData, logblock.CDCData:
 		return l.avro(b, each)
 	case logblock.ParquetData:
-		return parquetBlock(ctx, b, each)
+		return l.parquet(ctx, b, each)
 	}
 	return &lake.Error{Op: "read log file", Kind: lake.Unsupported, Err: fmt.Errorf("references in blocks of type %d can't be read", b.Type)}
 }
 
 func (l *logReader) avro(b logblock.Block, emit func(Reference, bool) error) error {
 	text := b.Header[logblock.Schema]
-	schema, err := l.schema(text)
+	known, err := l.schemas.get(text)
 	if err != nil {
 		return err
 	}
+	schema, marked := known.schema, known.blobs
 	if !schema.shaped {
 		return nil
 	}
-	marked := l.blobs[text]
 	content, err := b.Content()
 	if err != nil {
 		return err
@@ -97,23 +94,44 @@ func (l *logReader) avro(b logblock.Block, emit func(Reference, bool) error) err
 	return nil
 }
 
-func (l *logReader) schema(text string) (*avroSchema, error) {
-	if s := l.schemas[text]; s != nil {
-		return s, nil
-	}
-	s, err := parseSchema(text)
-	if err != nil {
-		return nil, err
-	}
-	l.schemas[text] = s
-	l.blobs[text], err = Detect(text)
-	return s, err
+// schemas parses each schema once. Safe for concurrent use.
+//
+// Memory: the last few hundred schemas.
+type schemas struct {
+	mu    sync.Mutex
+	known map[string]knownSchema
 }
 
-// parquetBlock reads a Parquet content.
-func parquetBlock(ctx context.Context, b logblock.Block, emit func(Reference, bool) error) error {
+type knownSchema struct {
+	schema *avroSchema
+	blobs  Columns // of the logical type
+}
+
+// mostSchemas bounds what is kept.
+const mostSchemas = 256
+
+func (s *schemas) get(text string) (knownSchema, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k, ok := s.known[text]; ok {
+		return k, nil
+	}
+	schema, err := parseSchema(text)
+	if err != nil {
+		return knownSchema{}, err
+	}
+	k := knownSchema{schema, schema.blobs()}
+	if s.known == nil || len(s.known) >= mostSchemas {
+		s.known = make(map[string]knownSchema)
+	}
+	s.known[strings.Clone(text)] = k
+	return k, nil
+}
+
+// parquet reads a Parquet content.
+func (l *logReader) parquet(ctx context.Context, b logblock.Block, emit func(Reference, bool) error) error {
 	section := b.Section()
-	f, err := openParquet(newSource(ctx, contentStore{at: section}, "", section.Size()))
+	f, err := openParquet(newSource(ctx, contentStore{at: section}, "", section.Size()), l.schemas)
 	if err != nil {
 		return err
 	}

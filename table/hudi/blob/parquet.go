@@ -35,7 +35,7 @@ type parquetFile struct {
 // openParquet reads the footer.
 //
 // Errors: the source's; Damaged, Unsupported.
-func openParquet(src *source) (f *parquetFile, err error) {
+func openParquet(src *source, known *schemas) (f *parquetFile, err error) {
 	f = &parquetFile{src: src}
 	err = column.Guard(func() error {
 		if src.size <= wholeSize {
@@ -51,7 +51,7 @@ func openParquet(src *source) (f *parquetFile, err error) {
 			return err
 		}
 		f.find(f.file.Root(), nil)
-		return f.mark()
+		return f.mark(known)
 	})
 	return f, f.fault(err)
 }
@@ -153,17 +153,17 @@ func shapeOf(c *parquet.Column) (l parquetLeaves, ok bool) {
 
 // mark takes from the Avro schema in the footer, where there is one, which
 // structs were blobs when the file was written.
-func (f *parquetFile) mark() error {
+func (f *parquetFile) mark(known *schemas) error {
 	text, ok := f.file.Lookup("parquet.avro.schema")
 	if !ok {
 		return nil
 	}
-	columns, err := Detect(text)
+	k, err := known.get(text)
 	if err != nil {
 		return err
 	}
 	for i := range f.structs {
-		f.structs[i].marked = columns.cover(f.structs[i].column)
+		f.structs[i].marked = k.blobs.cover(f.structs[i].column)
 	}
 	return nil
 }

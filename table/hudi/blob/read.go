@@ -31,6 +31,7 @@ func unreadable(err error) bool {
 // Errors: those of files, of the store and of emit. A file that can't be read
 // is told to unread, whose error ends the call.
 func References(ctx context.Context, o Options, columns Columns, files iter.Seq2[File, error], emit func(f File, r Reference, blob bool) error, unread func(File, error) error) error {
+	o.schemas = new(schemas)
 	var mu sync.Mutex
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.workers())
@@ -90,7 +91,7 @@ func (o Options) logBlocks(ctx context.Context, f File, emit func(Reference, boo
 		return res, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	return newLogReader(o.Committed).read(ctx, at, f.Size, emit)
+	return (&logReader{o.Committed, o.schemas}).read(ctx, at, f.Size, emit)
 }
 
 func (o Options) parquet(ctx context.Context, f File) (*parquetFile, error) {
@@ -101,7 +102,7 @@ func (o Options) parquet(ctx context.Context, f File) (*parquetFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openParquet(newSource(ctx, o.Reader, string(f.Key), f.Size))
+	return openParquet(newSource(ctx, o.Reader, string(f.Key), f.Size), o.schemas)
 }
 
 // sized stats a file whose listing gave no size.

@@ -250,3 +250,18 @@ func content(t testing.TB, refs []Ref) []byte {
 	}
 	return out
 }
+
+// Large is a base file of one row group without compression or dictionaries.
+func Large(t testing.TB, refs ...Ref) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := parquet.NewGenericWriter[record](&out, parquet.Compression(&parquet.Uncompressed))
+	_, err := w.Write(rows(refs))
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
