@@ -79,11 +79,13 @@ func TestO5DeletionTimestampMissingOrEarly(t *testing.T) {
 
 // The cutoff itself is inside the window.
 func TestRemovedAtTheCutoffIsNeeded(t *testing.T) {
+	dv1, file1 := deltatest.UUIDVector("", 1, 1)
+	dv2, file2 := deltatest.UUIDVector("", 2, 1)
 	f := newFixture(t)
-	f.Commit(day(0), deltatest.NewAdd("f", 1))
-	f.Commit(day(1), deltatest.NewRemove("f", day(1)))
-	kept(t, f.protect(t, delta.ProtectRequest{Cutoff: day(1)}), keys("f"))
-	kept(t, f.protect(t, delta.ProtectRequest{Cutoff: day(1).Add(time.Millisecond)}), nil, "f")
+	f.Commit(day(0), deltatest.NewAdd("f", 1), deltatest.NewAdd("g", 1).WithDV(dv1))
+	f.Commit(day(1), deltatest.NewRemove("f", day(1)), deltatest.NewRemove("g", day(1)).WithDV(dv1), deltatest.NewAdd("g", 1).WithDV(dv2))
+	kept(t, f.protect(t, delta.ProtectRequest{Cutoff: day(1)}), keys("f", "g", lake.Key(file1), lake.Key(file2)))
+	kept(t, f.protect(t, delta.ProtectRequest{Cutoff: day(1).Add(time.Millisecond)}), keys("g", lake.Key(file2)), "f", lake.Key(file1))
 }
 
 // O4, B032: RETAIN above the property. The commits know what checkpoints forgot.
