@@ -10,7 +10,7 @@ import (
 )
 
 // s3 takes the manifest of an S3 Inventory report. Its CSV files have no
-// header, their keys are form-encoded; keys in Parquet files are raw.
+// header, their keys are form-encoded (or as detect finds out); keys in Parquet files are raw.
 // Source: S3 User Guide, "Locating your inventory list" (spec A5).
 func (s *Source) s3(m *manifest, p *part) error {
 	switch strings.ToUpper(m.FileFormat) {
@@ -20,9 +20,7 @@ func (s *Source) s3(m *manifest, p *part) error {
 			s.form.csv.names = append(s.form.csv.names, strings.TrimSpace(name))
 		}
 		s.form.csv.comma = ','
-		if s.o.Columns["encoding"] == "" {
-			s.form.encoding = Form
-		}
+		s.form.detected = s.o.Columns["encoding"] == ""
 	case "PARQUET":
 		s.form.kind = "parquet"
 	case "ORC":

@@ -123,6 +123,8 @@ func named(explicit map[string]string, fields []string) bool {
 	return false
 }
 
+const headBytes = 64 << 10
+
 // head returns the first bytes of a part, unpacked.
 func (s *Source) head(ctx context.Context, p *part) (head []byte, packed bool, err error) {
 	in, err := p.open(ctx)
@@ -134,7 +136,7 @@ func (s *Source) head(ctx context.Context, p *part) (head []byte, packed bool, e
 	if err != nil {
 		return nil, false, err
 	}
-	buf := make([]byte, 64<<10)
+	buf := make([]byte, headBytes)
 	n, err := io.ReadFull(text, buf)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, false, p.damaged(err)

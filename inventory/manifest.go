@@ -169,6 +169,11 @@ func (s *Source) openManifest(ctx context.Context, place lake.Root, p *part) (bo
 	if err := s.locate(ctx, place, m.DestinationBucket); err != nil {
 		return true, err
 	}
+	if s.form.detected {
+		if err := s.detect(ctx); err != nil {
+			return true, err
+		}
+	}
 	s.info.Encoding = s.form.encoding
 	return true, s.probeManifest(ctx)
 }

@@ -30,6 +30,8 @@ type Counts struct {
 	Undecodable  int64 // left out: no name, or an escape that is none
 	UnknownTimes int64 // rows whose time is missing or implausible
 	UnknownSizes int64
+
+	signs signs // of the names, where their encoding is detected
 }
 
 func (c *Counts) add(o Counts) {
@@ -40,6 +42,7 @@ func (c *Counts) add(o Counts) {
 	c.Undecodable += o.Undecodable
 	c.UnknownTimes += o.UnknownTimes
 	c.UnknownSizes += o.UnknownSizes
+	c.signs |= o.signs
 }
 
 // Skipped counts the rows that name no object of today.
@@ -112,6 +115,7 @@ const batchRows = 2048
 type spelling struct {
 	scheme         string // of the bucket column: "s3", "gs", "az"
 	encoding       Encoding
+	detected       bool   // the encoding is a guess, which each name has to fit
 	containerFirst bool   // the path begins with the container: Azure Blob Inventory
 	root           string // the place of relative paths, if the list itself names it
 	latest         bool   // a column says which version is the latest
@@ -147,6 +151,9 @@ func (b *batch) add(r *raw) error {
 	case r.snapshot, r.latest < 0, r.latest == 0 && r.version && b.latest:
 		b.counts.OldVersions++
 		return nil
+	}
+	if b.detected {
+		b.counts.signs.look(r.path)
 	}
 	start := len(b.arena)
 	arena, ok := b.encoding.appendDecoded(b.arena, r.path)

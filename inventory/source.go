@@ -220,6 +220,9 @@ func (s *Source) Rows(ctx context.Context, emit func([]Row) error) (Counts, erro
 	if err := g.Wait(); err != nil {
 		return total, err
 	}
+	if err := s.checkEncoding(total.signs); err != nil {
+		return total, err
+	}
 	if total.Rows < s.info.Rows {
 		return total, &lake.Error{Op: "read inventory", Table: s.o.Source, Kind: lake.Damaged,
 			Err: fmt.Errorf("%d rows, but the manifest counts %d", total.Rows, s.info.Rows), Hint: "Fetch the inventory again, or take an older one; nothing was deleted."}
