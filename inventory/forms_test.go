@@ -481,7 +481,7 @@ func converted(t rapid.TB, s *shelf, o Options) []byte {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if _, _, err := Convert(context.Background(), src, "test", &out); err != nil {
+	if _, _, err := Convert(context.Background(), src, "test", nil, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -75,16 +75,22 @@ func listed(ctx context.Context, r store.Reader, e store.Info) (lake.Verdict, bo
 	return lake.Verdict{Key: lake.Listed(e.Name), Size: e.Size, Modified: e.Modified, ETag: e.ETag}, true, nil
 }
 
-// Convert writes the files that a list names to out, in the form of Make.
-// Relative names stay relative, to whatever table the list is used for.
+// Convert writes the files that a list names to out, in the form of Make, where
+// maps say that they are reached. Relative names stay relative, to whatever
+// table the list is used for.
 //
-// Errors: those of Rows and of out. After an error out holds no list.
-func Convert(ctx context.Context, s *Source, tool string, out io.Writer) (Made, Counts, error) {
-	return convert(ctx, s, tool, false, out)
+// Errors: those of Rows and of out; Invalid for a Map that maps nothing. After
+// an error out holds no list.
+func Convert(ctx context.Context, s *Source, tool string, maps []Map, out io.Writer) (Made, Counts, error) {
+	return convert(ctx, s, tool, maps, false, out)
 }
 
 // convert is Convert; with absolute set it also spells out what lies below the list's own root.
-func convert(ctx context.Context, s *Source, tool string, absolute bool, out io.Writer) (Made, Counts, error) {
+func convert(ctx context.Context, s *Source, tool string, maps []Map, absolute bool, out io.Writer) (Made, Counts, error) {
+	names, err := NewResolver(nil, maps)
+	if err != nil {
+		return Made{}, Counts{}, err
+	}
 	root := s.form.root
 	if absolute {
 		root = ""
@@ -97,13 +103,17 @@ func convert(ctx context.Context, s *Source, tool string, absolute bool, out io.
 				continue
 			}
 			v := lake.Verdict{Size: row.Size, Modified: row.Modified, ETag: row.ETag}
-			switch {
-			case row.Place != "" && row.Place == root:
-				v.Key = lake.Listed(row.Name)
-			case row.Place != "":
-				v.URI = row.Place + "/" + row.Name
-			case isAbsolute(row.Name):
-				v.URI = row.Name
+			name := row.Name
+			if row.Place != "" {
+				name = row.Place + "/" + row.Name
+			}
+			mapped := name
+			if isAbsolute(name) {
+				mapped = names.mapped(name)
+			}
+			switch own := row.Place != "" && row.Place == root; {
+			case mapped != name, row.Place != "" && !own, isAbsolute(row.Name) && !own:
+				v.URI = mapped
 			default:
 				v.Key = lake.Listed(row.Name)
 			}

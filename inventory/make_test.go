@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,4 +113,51 @@ func namesFirst() store.Traits {
 	traits := mem.Default()
 	traits.NamesFirst, traits.Flat, traits.StartAfter = true, false, false
 	return traits
+}
+
+// A list converted with maps shows what the list shows with the same maps.
+func TestConvertMaps(t *testing.T) {
+	names := []string{"s3://b/t/x", "s3://b/old/y", "s3://b/older/z", "gs://g/t/w", "/mnt/lake/t/v", "relative"}
+	roots := []string{"s3://b/t", "/data/t"}
+	for _, maps := range [][]Map{
+		nil,
+		{{"s3://b/old", "s3://b/t"}},
+		{{"s3://b/t", "/data/t"}, {"s3://b", "/data/t/more"}},
+		{{"gs://", "s3://"}, {"s3://g", "/data"}, {"/mnt/lake", "s3://b"}},
+	} {
+		s := newShelf()
+		s.Put("l.csv", []byte("path,size,modified\n"+strings.Join(names, ",1,2020-01-01\n")+",1,2020-01-01\n"), written)
+		shown := func(source string, maps []Map) (out []string) {
+			src, err := Open(t.Context(), Options{Source: source, Stores: s, Now: now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := NewResolver(places(t, roots...), maps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := src.Scan(t.Context(), r, func(root int, objects []store.Info) error {
+				for _, o := range objects {
+					out = append(out, fmt.Sprint(root, ":", o.Name, o.Size, o.Modified))
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(out)
+			return out
+		}
+		src, err := Open(t.Context(), Options{Source: "mem://shelf/l.csv", Stores: s, Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if _, _, err := Convert(t.Context(), src, "test", maps, &out); err != nil {
+			t.Fatal(err)
+		}
+		s.Put("converted", out.Bytes(), written)
+		if diff := cmp.Diff(shown("mem://shelf/l.csv", maps), shown("mem://shelf/converted", nil)); diff != "" {
+			t.Errorf("%v: %s", maps, diff)
+		}
+	}
 }

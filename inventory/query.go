@@ -61,7 +61,7 @@ func (s *Source) convertSource(ctx context.Context, dir string) (name string, er
 	if err != nil {
 		return "", err
 	}
-	_, _, err = convert(ctx, src, "lakesweep", true, f)
+	_, _, err = convert(ctx, src, "lakesweep", nil, true, f)
 	s.info.Taken, s.info.TakenFrom, s.form.own = src.info.Taken, src.info.TakenFrom, true
 	s.o.Columns = nil // they were the source's
 	return name, errors.Join(err, f.Close())

@@ -22,10 +22,7 @@ func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*ver
 	if err != nil {
 		return nil, err
 	}
-	roots, maps := make([]lake.Root, len(runs)), make([]inventory.Map, len(req.Maps))
-	for i, m := range req.Maps {
-		maps[i] = inventory.Map(m)
-	}
+	roots := make([]lake.Root, len(runs))
 	var joins []*antijoin.Join
 	defer func() {
 		if err != nil {
@@ -42,7 +39,7 @@ func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*ver
 		}
 		joins = append(joins, e.join(run))
 	}
-	resolver, err := inventory.NewResolver(roots, maps)
+	resolver, err := inventory.NewResolver(roots, req.maps())
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +62,14 @@ func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*ver
 		vs = append(vs, v)
 	}
 	return vs, nil
+}
+
+func (r InventoryRequest) maps() []inventory.Map {
+	maps := make([]inventory.Map, len(r.Maps))
+	for i, m := range r.Maps {
+		maps[i] = inventory.Map(m)
+	}
+	return maps
 }
 
 // left says which rows of a list were left out.

@@ -74,8 +74,9 @@ func (e *Engine) MakeInventory(ctx context.Context, req ListRequest, out string)
 }
 
 // ConvertInventory reads a list of any kind and writes it as MakeInventory
-// does. Names that the list gives with their place become URIs; others stay
-// relative, to whatever table they are used for.
+// does. Names that the list gives with their place become URIs, where the
+// request's maps say that they are reached; others stay relative, to whatever
+// table they are used for.
 //
 // Errors: those of package inventory; Invalid if out can't be written.
 func (e *Engine) ConvertInventory(ctx context.Context, req InventoryRequest, out string) (Listed, error) {
@@ -89,7 +90,7 @@ func (e *Engine) ConvertInventory(ctx context.Context, req InventoryRequest, out
 	}
 	l := Listed{Place: req.Name(), Out: out}
 	err = writeFile(out, func(w io.Writer) error {
-		made, _, err := inventory.Convert(ctx, src, e.Tool, w)
+		made, _, err := inventory.Convert(ctx, src, e.Tool, req.maps(), w)
 		l.Objects, l.Bytes = made.Objects, made.Bytes
 		return err
 	})

@@ -55,11 +55,14 @@ func (a *app) inventoryConvertCommand() *cobra.Command {
 		Use:   "convert SRC",
 		Short: "Convert an inventory of any kind into Parquet",
 		Long: `Convert reads any list that --inventory takes, such as an S3 Inventory
-manifest, and writes it as the Parquet file that is read fastest.`,
-		Example: "  lakesweep inventory convert s3://inv/bucket/daily/2026-01-31T00-00Z/manifest.json --out daily.parquet",
-		Args:    exactly(1, "one SRC"),
+manifest, and writes it as the Parquet file that is read fastest. With --map the
+names are written as they are reached.`,
+		Example: `  lakesweep inventory convert s3://inv/bucket/daily/2026-01-31T00-00Z/manifest.json --out daily.parquet
+  lakesweep inventory convert manifest.json --map s3://lake=/mnt/lake --out daily.parquet`,
+		Args: exactly(1, "one SRC"),
 	}
 	f.bindForm(cmd.Flags())
+	f.bindMap(cmd.Flags())
 	cmd.Flags().Var(newValue(&out, "FILE", verbatim), "out", "the file to write")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
 		if out == "" {
@@ -67,7 +70,7 @@ manifest, and writes it as the Parquet file that is read fastest.`,
 		}
 		a.progress.begin(args[0])
 		req := f.req.Inventory
-		req.Source = args[0]
+		req.Source, req.Maps = args[0], f.maps
 		l, err := e.ConvertInventory(ctx, req, out)
 		if err != nil {
 			return err

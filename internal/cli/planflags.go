@@ -78,6 +78,10 @@ func (f *planFlags) bindForm(fs *pflag.FlagSet) {
 func (f *planFlags) bindInventory(fs *pflag.FlagSet) {
 	f.bindForm(fs)
 	fs.Var(newValue(&f.req.Inventory.MaxAge, "DURATION", parseDuration), "max-inventory-age", "refuse an older inventory")
+	f.bindMap(fs)
+}
+
+func (f *planFlags) bindMap(fs *pflag.FlagSet) {
 	fs.Var(newValues(&f.maps, "FROM=TO", parseMap), "map", "names that begin with FROM are reached at TO (repeatable)")
 }
 
