@@ -199,7 +199,7 @@ func (t *Table) schema(ctx context.Context) (string, error) {
 // BlobOptions returns the options of a Judge of this table, but for Names,
 // limits and the ledger.
 func (t *Table) BlobOptions() blob.Options {
-	o := blob.Options{Reader: t.reader, Committed: t.Committed}
+	o := blob.Options{Reader: t.reader, Committed: t.Committed, Index: &blobIndex{t: t}}
 	for _, i := range t.timeline.Instants {
 		o.Writing = o.Writing || timeline.IsWrite(i.Action) && i.State != timeline.Completed
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/hudi/hfile"
 	"github.com/lakesweep/lakesweep/table/hudi/logblock"
 )
@@ -49,14 +48,9 @@ func (t *Table) Files(ctx context.Context) (*Files, error) {
 		if s.base == nil {
 			continue
 		}
-		if f.base, err = hfile.Open(store.NewReaderAt(ctx, t.reader, s.base.key, s.base.size), s.base.size); err != nil {
+		if f.base, f.baseSchema, err = openBase(ctx, t.reader, *s.base); err != nil {
 			return nil, err
 		}
-		schema, ok := f.base.Info("schema")
-		if !ok {
-			return nil, damaged("%s: no schema", s.base.Name)
-		}
-		f.baseSchema = string(schema)
 	}
 	return f, nil
 }
@@ -66,14 +60,9 @@ func (f *Files) readLogs(ctx context.Context, t *Table, logs []entry) error {
 	if err != nil {
 		return err
 	}
-	var blocks []logblock.Block
-	for _, l := range logs {
-		for b, err := range logblock.Blocks(store.NewReaderAt(ctx, t.reader, l.key, l.size), l.size) {
-			if err != nil {
-				return fmt.Errorf("%s: %w", l.Name, err)
-			}
-			blocks = append(blocks, b)
-		}
+	blocks, err := readBlocks(ctx, t.reader, logs)
+	if err != nil {
+		return err
 	}
 	for _, b := range logblock.Visible(blocks, t.counts) {
 		if err := f.apply(b, deletions); err != nil {
@@ -86,13 +75,9 @@ func (f *Files) readLogs(ctx context.Context, t *Table, logs []entry) error {
 func (f *Files) apply(b logblock.Block, deletions logblock.Deletions) error {
 	switch b.Type {
 	case logblock.Delete:
-		content, err := b.Content()
-		if err != nil {
-			return err
-		}
-		keys, err := deletions.Keys(content)
+		keys, err := keysDeleted(b, deletions)
 		for _, k := range keys {
-			f.log[k.RecordKey] = &change{replaced: true}
+			f.log[k] = &change{replaced: true}
 		}
 		return err
 	case logblock.HFileData:
@@ -100,15 +85,7 @@ func (f *Files) apply(b logblock.Block, deletions logblock.Deletions) error {
 		if err != nil {
 			return err
 		}
-		section := b.Section()
-		h, err := hfile.Open(section, section.Size())
-		if err != nil {
-			return err
-		}
-		for e, err := range h.All() {
-			if err != nil {
-				return err
-			}
+		return eachEntry(b, func(e hfile.Entry) error {
 			r, err := decodeRecord(schema, e.Key, e.Value)
 			if err != nil {
 				return err
@@ -117,8 +94,8 @@ func (f *Files) apply(b logblock.Block, deletions logblock.Deletions) error {
 				f.log[e.Key] = &change{}
 			}
 			f.log[e.Key].files = merge(f.log[e.Key].files, r.Files)
-		}
-		return nil
+			return nil
+		})
 	}
 	return damaged("a block of type %d", b.Type)
 }

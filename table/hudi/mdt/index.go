@@ -15,9 +15,10 @@ import (
 
 // definition is an entry of index.json.
 type definition struct {
-	Name   string   `json:"indexName"`
-	Type   string   `json:"indexType"`
-	Fields []string `json:"sourceFields"`
+	Name    string   `json:"indexName"`
+	Type    string   `json:"indexType"`
+	Fields  []string `json:"sourceFields"`
+	Version string   `json:"version"` // "V1" or "V2"; older ones have none
 }
 
 const (

@@ -72,18 +72,28 @@ func (s *schemas) get(text string) (*avro.Schema, error) {
 }
 
 func decodeRecord(schema *avro.Schema, key string, value []byte) (record, error) {
-	var r record
-	rest, err := schema.Decode(value, &r, avro.SkipUnknown())
-	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("%d bytes left over", len(rest))
-	}
+	p, err := decodeAs[record](schema, key, value)
 	if err != nil {
-		return r, damaged("record %q: %w", key, err)
+		return record{}, err
 	}
+	r := *p
 	if r.Type != typeAllPartitions && r.Type != typePartition {
 		return r, damaged("record %q of type %d in partition files", key, r.Type)
 	}
 	r.Key = key
+	return r, nil
+}
+
+// decodeAs reads the fields of T from a record.
+func decodeAs[T any](schema *avro.Schema, key string, value []byte) (*T, error) {
+	r := new(T)
+	rest, err := schema.Decode(value, r, avro.SkipUnknown())
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("%d bytes left over", len(rest))
+	}
+	if err != nil {
+		return nil, damaged("record %q: %w", key, err)
+	}
 	return r, nil
 }
 
