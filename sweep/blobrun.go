@@ -331,7 +331,7 @@ func (b *blobRun) waiting() int64 {
 func (b *blobRun) waited(ctx context.Context, job reap.Job, o reap.Options) error {
 	if wait := b.queued.Add(time.Duration(b.state.Grace)).Sub(b.now()); wait > 0 {
 		b.e.Log.Info("waiting until the blobs that were queued are due", "table", b.head.Table, "for", wait.Round(time.Second))
-		if err := lock.Sleep(ctx, wait); err != nil {
+		if err := b.e.wait(ctx, wait); err != nil {
 			return &lake.Error{Op: "wait for blobs", Table: b.head.Table, Kind: lake.Interrupted, Err: err, Hint: "The blobs stay queued: a later run deletes them."}
 		}
 	}

@@ -1,11 +1,13 @@
 package sweep
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
 	"github.com/lakesweep/lakesweep/inventory"
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/store"
 )
 
@@ -20,6 +22,16 @@ type Engine struct {
 	Tool     string           // "lakesweep v1.2.3", for plan heads and log entries
 	Query    inventory.Engine // runs SQL over inventories; nil refuses it
 	Getwd    func() (string, error)
+
+	sleep func(ctx context.Context, d time.Duration) error // of tests; nil: lock.Sleep
+}
+
+// wait sleeps for d, or until ctx is done.
+func (e *Engine) wait(ctx context.Context, d time.Duration) error {
+	if e.sleep != nil {
+		return e.sleep(ctx, d)
+	}
+	return lock.Sleep(ctx, d)
 }
 
 // maxSkew is how far our clock and the store's may lie apart (law L7).

@@ -82,7 +82,7 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 	if err != nil {
 		return job, o, blobs, err
 	}
-	options := hudi.RunOptions{PlanID: h.PlanID, State: h.State, Rows: p.Rows, Lock: provider, Writer: meta, Sleep: lock.Sleep}
+	options := hudi.RunOptions{PlanID: h.PlanID, State: h.State, Rows: p.Rows, Lock: provider, Writer: meta, Sleep: e.wait}
 	if blobs, err = e.openBlobRun(ctx, p, h, at, all, meta, req); err != nil {
 		return job, o, nil, err
 	}

@@ -1,0 +1,326 @@
+package sweep
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/avro"
+	"github.com/twmb/avro/ocf"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
+	"github.com/lakesweep/lakesweep/table/hudi/blobtest"
+)
+
+// The protocol from end to end: a clean queues what it lets go, a later one
+// deletes it, the one after that reports the figures.
+func TestBlobsAreQueuedThenDrained(t *testing.T) {
+	w := newBlobWorld(t, t)
+	w.upload("old", "shared", "new")
+	w.pass(48)
+	w.commit(map[string][]string{"1a": {"old", "shared"}, "2b": {"shared"}})
+	w.commit(map[string][]string{"1a": {"new"}})
+	w.commit(map[string][]string{"1a": {"new"}})
+	r := w.mustClean()
+	if r.Deleted != 1 || r.Queued != 1 || w.blobs() != "new old shared" || w.queued() != "old" {
+		t.Fatalf("%+v, queued %q", r, w.queued())
+	}
+	m := w.lastClean()
+	sidecar := m.Extra[blobqueue.ExtraPath]
+	if m.Blobs == nil || m.Blobs.Sidecar == nil || *m.Blobs.Sidecar != sidecar || sidecar != blobqueue.SidecarPath(m.StartTime) {
+		t.Fatalf("%+v, %+v", m.Extra, m.Blobs)
+	}
+	if _, err := os.Stat(w.path("table/" + sidecar)); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(25)
+	r = w.mustClean() // nothing to clean: the drain needs no commit
+	if r.Deleted != 1 || r.Bytes != 3 || w.blobs() != "new shared" || w.queued() != "" {
+		t.Fatalf("%+v, queued %q", r, w.queued())
+	}
+	w.commit(map[string][]string{"1a": {"new"}})
+	w.mustClean()
+	if m := w.lastClean(); m.Blobs == nil || m.Blobs.Deleted != 1 || m.Blobs.Bytes != 3 || m.Blobs.Sidecar != nil {
+		t.Errorf("%+v", m.Blobs)
+	}
+	w.commit(map[string][]string{"1a": {"new"}})
+	w.mustClean()
+	if m := w.lastClean(); m.Blobs != nil {
+		t.Errorf("the same figures were told twice: %+v", m.Blobs)
+	}
+	w.check()
+}
+
+// With no grace time and no other writers one run does it all.
+func TestBlobsDieAtOnceWithoutGraceAndWriters(t *testing.T) {
+	w := newBlobWorld(t, t)
+	w.upload("old", "new")
+	w.pass(48)
+	w.commit(map[string][]string{"1a": {"old"}})
+	w.commit(map[string][]string{"1a": {"new"}})
+	w.commit(map[string][]string{"1a": {"new"}})
+	req, none := w.request(), time.Duration(0)
+	req.Hudi.Blobs.Grace = &none
+	r, err := w.clean(req)
+	if err != nil || r.Deleted != 2 || w.blobs() != "new" || w.queued() != "" || r.Queued != 0 {
+		t.Fatalf("%+v, %v, %q", r, err, w.queued())
+	}
+}
+
+// --blobs-wait waits for the grace time in the same run.
+func TestBlobsWait(t *testing.T) {
+	w := newBlobWorld(t, t)
+	w.upload("old", "new")
+	w.pass(48)
+	w.commit(map[string][]string{"1a": {"old"}})
+	w.commit(map[string][]string{"1a": {"new"}})
+	w.commit(map[string][]string{"1a": {"new"}})
+	req, grace := w.request(), 20*time.Hour
+	req.Hudi.Blobs.Grace, req.Hudi.Blobs.Wait = &grace, true
+	if r, err := w.clean(req); err != nil || r.Deleted != 2 || w.blobs() != "new" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// What `--blobs plan` shows is not carried out.
+func TestBlobsThatAreOnlyPlannedStay(t *testing.T) {
+	w := newBlobWorld(t, t)
+	w.upload("old", "new")
+	w.pass(48)
+	w.commit(map[string][]string{"1a": {"old"}})
+	w.commit(map[string][]string{"1a": {"new"}})
+	w.commit(map[string][]string{"1a": {"new"}})
+	req := w.request()
+	req.Hudi.Blobs.Mode = "plan"
+	if r, err := w.clean(req); err != nil || r.Deleted != 1 || w.blobs() != "new old" || w.queued() != "" || len(w.files("table/.hoodie/.aux/clean/*")) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// RFC-100's constraints and requirements that carrying out concerns, one table
+// each. All start with X in an expired slice of group 1a.
+func TestConstraints(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(w *blobWorld) // the table before the clean
+		late   func(w *blobWorld) // after its last commit
+		after  func(w *blobWorld) // while X is queued
+		queued string             // at the clean
+		left   string             // after the drain
+	}{
+		"C2, R1: a path that is uploaded anew while it waits": {queued: "X", after: func(w *blobWorld) { w.upload("X") }, left: "X Y"},
+		"C2: a write that began before the clean still runs":  {late: func(w *blobWorld) { w.begin() }, queued: "X", left: "X Y"},
+		"C3, R1: another file group shares it":                {before: func(w *blobWorld) { w.commit(map[string][]string{"1b": {"X"}}) }, left: "X Y"},
+		"C3, C11: another partition shares it":                {before: func(w *blobWorld) { w.commit(map[string][]string{"2b": {"X"}}) }, left: "X Y"},
+		"C7: a replace commit moved it to another group": {before: func(w *blobWorld) {
+			w.commit(map[string][]string{"1b": {"X"}})
+			at := w.begin()
+			w.complete(at, []string{w.file(at, "1c", "X")}, "1b-0")
+		}, left: "X Y"},
+		"C8: a savepoint holds its slice": {before: func(w *blobWorld) { w.savepoint("1a") }, left: "X Y"},
+		"C9, H8: a restore brings it back": {queued: "X", after: func(w *blobWorld) {
+			w.commit(map[string][]string{"1a": {"X"}})
+		}, left: "X Y"},
+		"C10, R2: its commit is archived before it dies": {queued: "X", after: func(w *blobWorld) {
+			for _, f := range w.files("table/.hoodie/20260303*") {
+				if strings.HasSuffix(f, "commit") || strings.Contains(f, "commit.") || strings.HasSuffix(f, ".inflight") {
+					w.remove("table/.hoodie/" + f)
+					break
+				}
+			}
+		}, left: "Y"},
+		"R2: nothing refers to it": {queued: "X", left: "Y"},
+		"managed in the expired slice, unmanaged in a retained one": {before: func(w *blobWorld) {
+			at := w.begin()
+			w.complete(at, []string{w.records(at, "1d", blobtest.Ref{Key: "k", Path: spelled("X")})})
+		}, left: "X Y"},
+		"another spelling of it is retained": {before: func(w *blobWorld) {
+			at := w.begin()
+			f := w.records(at, "1d", blobtest.M("s3a://media/X"))
+			w.refs[f] = []string{"X"}
+			w.complete(at, []string{f})
+		}, left: "X Y"},
+		"H6: a write in flight refers to it":         {queued: "X", after: func(w *blobWorld) { w.file(w.begin(), "1e", "X") }, left: "X Y"},
+		"H8: it is referred to again while it waits": {queued: "X", after: func(w *blobWorld) { w.commit(map[string][]string{"2f": {"X"}}) }, left: "X Y"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newBlobWorld(t, t)
+			w.upload("X", "Y")
+			w.pass(72)
+			w.commit(map[string][]string{"1a": {"X"}})
+			w.commit(map[string][]string{"1a": {"Y"}})
+			if c.before != nil {
+				c.before(w)
+			}
+			w.commit(map[string][]string{"1a": {"Y"}})
+			if c.late != nil {
+				c.late(w)
+			}
+			w.mustClean()
+			if w.queued() != c.queued {
+				t.Fatalf("queued %q, want %q", w.queued(), c.queued)
+			}
+			w.check()
+			w.pass(2)
+			if c.after != nil {
+				c.after(w)
+			}
+			w.pass(30)
+			w.mustClean()
+			if w.blobs() != c.left {
+				t.Errorf("left %q, want %q", w.blobs(), c.left)
+			}
+			w.check()
+		})
+	}
+}
+
+// R7: all three policies.
+func TestBlobsUnderEveryPolicy(t *testing.T) {
+	for name, h := range map[string]HudiRequest{
+		"KEEP_LATEST_COMMITS":       {RetainCommits: 1},
+		"KEEP_LATEST_FILE_VERSIONS": {RetainVersions: 1},
+		"KEEP_LATEST_BY_HOURS":      {RetainHours: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newBlobWorld(t, t)
+			w.upload("X", "Y")
+			w.pass(72)
+			w.commit(map[string][]string{"1a": {"X"}})
+			for range 3 {
+				w.commit(map[string][]string{"1a": {"Y"}})
+			}
+			req := w.request()
+			h.NoOtherWriters, h.Blobs = true, req.Hudi.Blobs
+			req.Hudi = h
+			if _, err := w.clean(req); err != nil || w.queued() != "X" {
+				t.Fatalf("%v, queued %q", err, w.queued())
+			}
+			w.pass(30)
+			if _, err := w.clean(req); err != nil || w.blobs() != "Y" {
+				t.Errorf("%v, left %q", err, w.blobs())
+			}
+			w.check()
+		})
+	}
+}
+
+// H7: another table that deletes below the same root is told of, and its
+// references count once it is named.
+func TestTablesThatShareARoot(t *testing.T) {
+	a := newBlobWorld(t, t)
+	b := newBlobWorld(t, t)
+	if err := os.RemoveAll(b.path("blobs")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(a.path("blobs"), b.path("blobs")); err != nil {
+		t.Fatal(err)
+	}
+	a.upload("X", "Y")
+	for _, w := range []*blobWorld{a, b} {
+		w.pass(72)
+		w.commit(map[string][]string{"1a": {"X"}})
+		w.commit(map[string][]string{"1a": {"Y"}})
+	}
+	a.commit(map[string][]string{"1a": {"Y"}})
+	a.mustClean()
+	req := a.request()
+	req.Table, req.Unsafe = b.table(), Unsafe{MostlyDead: b.table()}
+	if _, err := b.clean(req); lake.KindOf(err) != lake.Refused || !strings.Contains(err.Error(), a.table()) {
+		t.Fatalf("another table at the same root: %v", err)
+	}
+	// b's slice with X is retained: a's drain must see it once b is named.
+	a.pass(30)
+	req = a.request()
+	req.Hudi.Blobs.Also = []string{b.table()}
+	if _, err := a.clean(req); err != nil || a.blobs() != "X Y" {
+		t.Errorf("%v, left %q", err, a.blobs())
+	}
+}
+
+// B149, R6: a table without blob columns gets the clean that it always got; to
+// know its schema takes one request.
+func TestATableWithoutBlobsPaysNothing(t *testing.T) {
+	clean := func(mode string) int64 {
+		w := newBlobWorld(t, t)
+		w.schema = `{"type":"record","name":"r","fields":[{"name":"a","type":"string"}]}`
+		for range 3 {
+			w.commit(map[string][]string{"1a": nil})
+		}
+		req := w.request()
+		req.Hudi.Blobs.Mode = mode
+		w.faults = store.NewFaults(nil)
+		if r, err := w.clean(req); err != nil || r.Deleted != 1 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if got := w.files("table/.hoodie/.aux"); len(got) > 0 || len(w.files("blobs/.lakesweep*")) > 0 {
+			t.Errorf("%s: %q", mode, got)
+		}
+		meta, err := os.ReadFile(w.path("table/.hoodie/" + w.files("table/.hoodie/*.clean")[0]))
+		if err != nil || strings.Contains(string(meta), "lobCleanStats") {
+			t.Errorf("%s: the clean speaks of blobs: %v", mode, err)
+		}
+		return w.faults.Calls()
+	}
+	off, on := clean("off"), clean("delete")
+	t.Logf("%d calls without, %d with --blobs delete", off, on)
+	if on > off+1 {
+		t.Errorf("%d calls without, %d with --blobs delete", off, on)
+	}
+}
+
+// An unreadable retained file: no blob dies, and the run says so.
+func TestNoBlobDiesWhileAFileCantBeRead(t *testing.T) {
+	w := newBlobWorld(t, t)
+	w.upload("X", "Y")
+	w.pass(72)
+	w.commit(map[string][]string{"1a": {"X"}})
+	w.commit(map[string][]string{"1a": {"Y"}})
+	w.commit(map[string][]string{"1a": {"Y"}})
+	w.mustClean()
+	w.pass(30)
+	at := w.begin()
+	f := w.file(at, "2b", "Y")
+	w.complete(at, []string{f})
+	w.put("table/"+f, "not Parquet at all")
+	r, err := w.clean(w.request())
+	if lake.KindOf(err) != lake.Partial || w.blobs() != "X Y" || w.queued() != "X" {
+		t.Errorf("%+v, %v, %q", r, err, w.queued())
+	}
+}
+
+// remove removes a file.
+func (w *blobWorld) remove(name string) {
+	w.t.Helper()
+	if err := os.Remove(w.path(name)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// savepoint holds the oldest slice of a group of p=1.
+func (w *blobWorld) savepoint(group string) {
+	w.t.Helper()
+	f := w.files("table/p=1/" + group + "-0_*")[0]
+	at := strings.TrimSuffix(f[strings.LastIndexByte(f, '_')+1:], ".parquet")
+	w.put("table/.hoodie/"+at+".savepoint.inflight", "")
+	schema, err := avro.Parse(`{"type":"record","name":"HoodieSavepointMetadata","fields":[{"name":"partitionMetadata","type":{"type":"map","values":{"type":"record","name":"P","fields":[
+{"name":"partitionPath","type":"string"},{"name":"savepointDataFile","type":{"type":"array","items":"string"}}]}}}]}`)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var data bytes.Buffer
+	out, err := ocf.NewWriter(&data, schema)
+	if err == nil {
+		err = out.Encode(map[string]any{"partitionMetadata": map[string]any{"p=1": map[string]any{"partitionPath": "p=1", "savepointDataFile": []any{f}}}})
+	}
+	if err == nil {
+		err = out.Close()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.put("table/.hoodie/"+at+".savepoint", data.String())
+}

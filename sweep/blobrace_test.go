@@ -1,0 +1,347 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// expired is a table whose clean lets X go.
+func expired(t *testing.T) *blobWorld {
+	w := newBlobWorld(t, t)
+	w.upload("X", "Y", "Z")
+	w.pass(72)
+	w.commit(map[string][]string{"1a": {"X"}, "2b": {"Z"}})
+	w.commit(map[string][]string{"1a": {"Y"}, "2b": {"Z"}})
+	w.commit(map[string][]string{"1a": {"Y"}, "2b": {"Z"}})
+	return w
+}
+
+// ask is a writer's check before it commits files.
+func (w *blobWorld) ask(at string, files ...string) Check {
+	w.t.Helper()
+	c, err := w.engine().CheckCommit(context.Background(), CheckRequest{Plan: PlanRequest{Table: w.table()}, Instant: at, Files: files})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// during plans and applies, and calls do at the first store call that matches.
+func (w *blobWorld) during(req PlanRequest, match func(store.Call) bool, do func()) (Result, error) {
+	w.t.Helper()
+	done := false
+	w.faults = store.NewFaults(func(c store.Call) store.Injection {
+		if !done && match(c) {
+			done = true
+			faults := w.faults
+			w.faults = nil
+			do()
+			w.faults = faults
+		}
+		return store.Injection{}
+	})
+	defer func() { w.faults = nil }()
+	r, err := w.clean(req)
+	if !done {
+		w.t.Fatal("the moment never came")
+	}
+	return r, err
+}
+
+func ends(op, suffix string) func(store.Call) bool {
+	return func(c store.Call) bool { return c.Op == op && strings.HasSuffix(c.Name, suffix) }
+}
+
+// RFC-100, "Writer-Cleaner Race": the four scenarios, with files that really
+// refer to the blob, against a clean and against its drain.
+func TestRaceScenarios(t *testing.T) {
+	t.Run("A: the writer commits before the clean is planned", func(t *testing.T) {
+		w := expired(t)
+		w.commit(map[string][]string{"2c": {"X"}})
+		w.mustClean()
+		w.pass(30)
+		if w.mustClean(); w.blobs() != "X Y Z" {
+			t.Errorf("left %q", w.blobs())
+		}
+		w.check()
+	})
+	t.Run("B: the writer commits after the plan, before the delete", func(t *testing.T) {
+		w := expired(t)
+		p, err := w.engine().Plan(t.Context(), w.request(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		// The clean is published; the writer began before it and asks now.
+		at := w.begin()
+		f := w.file(at, "2c", "X")
+		if _, err := w.engine().Apply(t.Context(), p, ApplyRequest{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if c := w.ask(at, f); len(c.Conflicts) != 1 || c.Conflicts[0].What != "clean" || c.Conflicts[0].Path != spelled("X") {
+			t.Errorf("%+v", c)
+		}
+	})
+	for name, moment := range map[string]func(store.Call) bool{
+		"B: the writer asks between the intent and the delete":          ends("delete", "X"),
+		"C: the writer asks after the delete, before the drain's end":   ends("create", ".blob_drain"),
+		"C: the writer asks after the delete, before the queue is left": ends("create", "00002.parquet"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := expired(t)
+			w.mustClean()
+			w.pass(30)
+			at := w.begin() // after X was queued: the fence doesn't hold
+			if _, err := w.during(w.request(), moment, func() {
+				f := w.file(at, "2c", "X")
+				if c := w.ask(at, f); len(c.Conflicts) != 1 || c.Conflicts[0].What != "drain" {
+					t.Errorf("%+v", c)
+				}
+				w.remove("table/" + f)
+				delete(w.refs, f)
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if w.blobs() != "Y Z" {
+				t.Errorf("left %q", w.blobs())
+			}
+			w.check()
+		})
+	}
+	t.Run("D: the drain ends, then the writer asks", func(t *testing.T) {
+		w := expired(t)
+		w.mustClean()
+		w.pass(30)
+		at := w.begin()
+		w.mustClean()
+		if w.blobs() != "Y Z" {
+			t.Fatalf("left %q", w.blobs())
+		}
+		if c := w.ask(at, w.file(at, "2c", "X")); len(c.Conflicts) != 1 || c.Conflicts[0].State != "completed" {
+			t.Errorf("%+v", c)
+		}
+		later := w.begin()
+		if c := w.ask(later, w.file(later, "2d", "Y", "Z")); len(c.Conflicts) != 0 || c.References != 2 {
+			t.Errorf("a write of other blobs: %+v", c)
+		}
+	})
+	t.Run("the planning window: a commit between the judgement and the intent", func(t *testing.T) {
+		w := expired(t)
+		w.mustClean()
+		w.pass(30)
+		at := w.begin()
+		r, err := w.during(w.request(), ends("create", ".blob_drain.parquet"), func() {
+			w.complete(at, []string{w.file(at, "2c", "X")})
+		})
+		if err != nil || r.Spared != 1 || w.blobs() != "X Y Z" {
+			t.Errorf("%+v, %v, left %q", r, err, w.blobs())
+		}
+		w.check()
+	})
+}
+
+// The crash table: a run that dies at the n-th call to any store, whatever the
+// call does, for every n; then runs without faults. Nothing that is referred to
+// ever goes, and in the end what our clean let go is gone.
+func TestCrashAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some hundred runs")
+	}
+	for _, drained := range []bool{false, true} {
+		for _, when := range []store.Moment{store.Before, store.After} {
+			t.Run(fmt.Sprintf("drain %v, moment %d", drained, when), func(t *testing.T) {
+				pristine := expired(t)
+				if drained {
+					pristine.mustClean()
+					pristine.pass(30)
+					pristine.commit(map[string][]string{"1a": {"Y"}, "2b": {"Z"}})
+				}
+				first := int64(1 + when) // the four cases take turns
+				if drained {
+					first += 4
+				}
+				for kill := first; ; kill += 7 {
+					w := pristine.copy()
+					w.faults = store.NewFaults(store.FailNth(kill, store.Injection{When: when, Kill: true}))
+					_, err := w.clean(w.request())
+					calls := w.faults.Calls()
+					w.faults = nil
+					w.check()
+					if err == nil && calls < kill {
+						return
+					}
+					for range 3 {
+						w.pass(30)
+						if _, err := w.clean(w.request()); err != nil {
+							t.Fatalf("after a crash at call %d: %v", kill, err)
+						}
+						w.check()
+					}
+					if w.blobs() != "Y Z" || w.queued() != "" {
+						t.Fatalf("after a crash at call %d: left %q, queued %q", kill, w.blobs(), w.queued())
+					}
+				}
+			})
+		}
+	}
+}
+
+// copy copies the whole world.
+func (w *blobWorld) copy() *blobWorld {
+	w.t.Helper()
+	c := *w
+	c.dir = w.tb.TempDir()
+	c.state = filepath.Join(c.dir, "state")
+	err := filepath.Walk(w.dir, func(p string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(c.dir, strings.TrimPrefix(p, w.dir))
+		if info.IsDir() {
+			return os.MkdirAll(to, 0o755)
+		}
+		data, err := os.ReadFile(p)
+		if err == nil && strings.HasSuffix(p, ".json") {
+			data = []byte(strings.ReplaceAll(string(data), w.dir, c.dir))
+		}
+		if err == nil {
+			err = os.WriteFile(to, data, 0o644)
+		}
+		if err == nil {
+			err = os.Chtimes(to, info.ModTime(), info.ModTime())
+		}
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return &c
+}
+
+// Random histories on real files: shared, moved, re-added and unmanaged
+// references, replaced groups, writes in flight that end or are rolled back,
+// time, faults at any call, writers that ask. Nothing that a file refers to
+// dies; in the end what our cleans let go is gone, unless it is referred to.
+func TestRandomBlobHistories(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newBlobWorld(rt, t)
+		names := []string{"a", "b", "c", "d"}
+		w.upload(names...)
+		w.pass(72)
+		h := &blobHistory{w: w, rt: rt, names: names}
+		for range rapid.IntRange(3, 10).Draw(rt, "steps") {
+			h.step()
+			w.check()
+		}
+		h.finish()
+	})
+}
+
+type blobHistory struct {
+	w     *blobWorld
+	rt    *rapid.T
+	names []string
+	open  map[string]string // write in flight → its file
+}
+
+func (h *blobHistory) some() []string {
+	chosen := rapid.SliceOfNDistinct(rapid.SampledFrom(h.names), 0, 2, rapid.ID[string]).Draw(h.rt, "refs")
+	var out []string
+	for _, n := range chosen {
+		if h.w.there(n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (h *blobHistory) group() string {
+	return rapid.SampledFrom([]string{"1a", "1b", "2c"}).Draw(h.rt, "group")
+}
+
+func (h *blobHistory) step() {
+	w := h.w
+	switch rapid.IntRange(0, 8).Draw(h.rt, "step") {
+	case 0, 1, 2:
+		h.commit(w.begin(), h.group())
+	case 3:
+		if h.open == nil {
+			h.open = map[string]string{}
+		}
+		at := w.begin()
+		h.open[at] = w.file(at, h.group(), h.some()...)
+	case 4:
+		for at, f := range h.open {
+			delete(h.open, at)
+			if rapid.Bool().Draw(h.rt, "rolled back") {
+				w.remove("table/" + f)
+				w.remove("table/.hoodie/" + at + ".commit.requested")
+				w.remove("table/.hoodie/" + at + ".inflight")
+				delete(w.refs, f)
+				return
+			}
+			w.complete(at, []string{f})
+			return
+		}
+	case 5:
+		w.pass(rapid.SampledFrom([]int{1, 30}).Draw(h.rt, "hours"))
+	default:
+		h.clean()
+	}
+}
+
+// commit asks and commits, or takes its file back.
+func (h *blobHistory) commit(at, group string) {
+	w := h.w
+	f := w.file(at, group, h.some()...)
+	if len(w.ask(at, f).Conflicts) > 0 {
+		w.remove("table/" + f)
+		w.remove("table/.hoodie/" + at + ".commit.requested")
+		w.remove("table/.hoodie/" + at + ".inflight")
+		delete(w.refs, f)
+		return
+	}
+	w.complete(at, []string{f})
+}
+
+func (h *blobHistory) clean() {
+	w := h.w
+	fault := int64(0)
+	if rapid.Bool().Draw(h.rt, "faulty") {
+		fault = rapid.Int64Range(1, 120).Draw(h.rt, "fault")
+	}
+	injection := store.Injection{Err: errors.New("fault"), When: store.Moment(rapid.IntRange(0, 2).Draw(h.rt, "moment")), Kill: rapid.Bool().Draw(h.rt, "kill")}
+	w.faults = store.NewFaults(store.FailNth(fault, injection))
+	_, err := w.clean(w.request())
+	w.faults = nil
+	if err != nil && fault == 0 && lake.KindOf(err) != lake.Stale {
+		h.rt.Fatal(err)
+	}
+}
+
+func (h *blobHistory) finish() {
+	w := h.w
+	for at, f := range h.open {
+		w.complete(at, []string{f})
+	}
+	for range 3 {
+		w.pass(30)
+		if _, err := w.clean(w.request()); err != nil {
+			h.rt.Fatal(err)
+		}
+		w.check()
+	}
+	if q := w.queued(); q != "" {
+		h.rt.Fatalf("still queued: %s", q)
+	}
+}

@@ -1,0 +1,309 @@
+package sweep
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/store/local"
+	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
+	"github.com/lakesweep/lakesweep/table/hudi/blobtest"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+// blobWorld is a copy-on-write table of version 6 on disk whose records refer
+// to blobs in a folder beside it, spelled s3://media/NAME, its clock and its
+// oracle: what every file refers to.
+type blobWorld struct {
+	t      fataler
+	tb     testing.TB // makes files
+	dir    string
+	now    time.Time
+	state  string
+	hours  int
+	refs   map[string][]string // file, relative to the table → blobs
+	faults *store.Faults
+	schema string
+}
+
+// fataler is what tests and rapid's share.
+type fataler interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+func newBlobWorld(t fataler, tb testing.TB) *blobWorld {
+	dir := tb.TempDir()
+	w := &blobWorld{t: t, tb: tb, dir: dir, state: filepath.Join(dir, "state"), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), refs: map[string][]string{}, schema: blobtest.Schema}
+	w.put("table/.hoodie/hoodie.properties", "hoodie.table.name=small\nhoodie.table.type=COPY_ON_WRITE\nhoodie.table.version=6\nhoodie.timeline.layout.version=1\nhoodie.table.timeline.timezone=UTC\nhoodie.table.partition.fields=p\n")
+	w.put("blobs/.keep", "")
+	for _, p := range []string{"p=1", "p=2"} {
+		w.put("table/"+p+"/.hoodie_partition_metadata", "commitTime=1\npartitionDepth=1\n")
+	}
+	return w
+}
+
+func (w *blobWorld) path(name string) string { return filepath.Join(w.dir, filepath.FromSlash(name)) }
+
+// put writes a file as of now.
+func (w *blobWorld) put(name, text string) {
+	w.t.Helper()
+	p := w.path(name)
+	err := os.MkdirAll(filepath.Dir(p), 0o755)
+	if err == nil {
+		err = os.WriteFile(p, []byte(text), 0o644)
+	}
+	if err == nil {
+		err = os.Chtimes(p, w.now, w.now)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *blobWorld) upload(names ...string) {
+	w.t.Helper()
+	for _, n := range names {
+		w.put("blobs/"+n, n)
+	}
+}
+
+func (w *blobWorld) there(name string) bool {
+	_, err := os.Stat(w.path("blobs/" + name))
+	return err == nil
+}
+
+// blobs returns which blobs are there.
+func (w *blobWorld) blobs() string {
+	w.t.Helper()
+	entries, err := os.ReadDir(w.path("blobs"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			out = append(out, e.Name())
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func spelled(name string) string { return "s3://media/" + name }
+
+// pass lets hours go by.
+func (w *blobWorld) pass(hours int) { w.now = w.now.Add(time.Duration(hours) * time.Hour) }
+
+// begin starts a write an hour later.
+func (w *blobWorld) begin() string {
+	w.pass(1)
+	w.hours++
+	at := timeline.FormatTime(w.now, time.UTC)
+	w.put("table/.hoodie/"+at+".commit.requested", "")
+	w.put("table/.hoodie/"+at+".inflight", "")
+	return at
+}
+
+// file writes a base file of a write: the records of a group.
+func (w *blobWorld) file(at, group string, names ...string) string {
+	w.t.Helper()
+	var records []blobtest.Ref
+	for _, n := range names {
+		records = append(records, blobtest.M(spelled(n)))
+	}
+	return w.records(at, group, records...)
+}
+
+func (w *blobWorld) records(at, group string, records ...blobtest.Ref) string {
+	w.t.Helper()
+	partition := "p=1"
+	if strings.HasPrefix(group, "2") {
+		partition = "p=2"
+	}
+	name := fmt.Sprintf("%s/%s-0_0-1-2_%s.parquet", partition, group, at)
+	w.put("table/"+name, string(blobtest.Base(w.tb, true, records...)))
+	var names []string
+	for _, r := range records {
+		if r.Path != "" && !r.Inline {
+			names = append(names, strings.TrimPrefix(r.Path, spelled("")))
+		}
+	}
+	w.refs[name] = names
+	return name
+}
+
+// complete completes a write of files; replaced groups are of p=1.
+func (w *blobWorld) complete(at string, files []string, replaced ...string) {
+	w.t.Helper()
+	stats := map[string][]map[string]any{}
+	for _, f := range files {
+		p, base := filepath.Split(f)
+		group, _, _ := strings.Cut(base, "_")
+		stats[strings.TrimSuffix(p, "/")] = append(stats[strings.TrimSuffix(p, "/")], map[string]any{"fileId": group, "path": f, "prevCommit": "x"})
+	}
+	meta := map[string]any{"partitionToWriteStats": stats, "operationType": "UPSERT", "extraMetadata": map[string]string{"schema": w.schema}}
+	action := "commit"
+	if len(replaced) > 0 {
+		action = "replacecommit"
+		meta["partitionToReplaceFileIds"] = map[string][]string{"p=1": replaced}
+		meta["operationType"] = "INSERT_OVERWRITE"
+	}
+	data, err := json.Marshal(meta)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.put("table/.hoodie/"+at+"."+action, string(data))
+}
+
+// commit writes one base file for each group.
+func (w *blobWorld) commit(groups map[string][]string) string {
+	w.t.Helper()
+	at := w.begin()
+	var files []string
+	for _, g := range slices.Sorted(maps.Keys(groups)) {
+		files = append(files, w.file(at, g, groups[g]...))
+	}
+	w.complete(at, files)
+	return at
+}
+
+func (w *blobWorld) engine() *Engine {
+	r := store.Registry{Classes: map[string]store.OpenFunc{"file": local.Open}}
+	if w.faults != nil {
+		r.Wrap = func(_ lake.Root, s store.Store) store.Store { return w.faults.Wrap(s) }
+	}
+	e := &Engine{Stores: r, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler), StateDir: w.state, Tool: "lakesweep test", Getwd: os.Getwd}
+	e.sleep = func(_ context.Context, d time.Duration) error { // the world's time, not ours
+		w.now = w.now.Add(d)
+		return nil
+	}
+	return e
+}
+
+func (w *blobWorld) table() string { return w.path("table") }
+
+// request cleans with blobs: two commits are kept, as by default blobs wait for a day.
+func (w *blobWorld) request() PlanRequest {
+	grace, minAge := 24*time.Hour, time.Duration(0)
+	return PlanRequest{Table: w.table(), Unsafe: Unsafe{MostlyDead: w.table()},
+		Inventory: InventoryRequest{Maps: []Map{{From: "s3://media/", To: "file://" + w.path("blobs") + "/"}}},
+		Hudi: HudiRequest{RetainCommits: 1, NoOtherWriters: true,
+			Blobs: BlobRequest{Mode: "delete", Roots: []lake.Root{{Scheme: "s3", Authority: "media"}}, Grace: &grace, MinAge: &minAge}}}
+}
+
+// clean plans and applies.
+func (w *blobWorld) clean(req PlanRequest) (Result, error) {
+	w.t.Helper()
+	ctx := context.Background()
+	p, err := w.engine().Plan(ctx, req, "")
+	if err != nil {
+		return Result{}, err
+	}
+	defer p.Close() //nolint:errcheck // a temporary file
+	defer w.date()
+	return w.engine().Apply(ctx, p, ApplyRequest{}, nil)
+}
+
+// date gives what a run wrote the world's time.
+func (w *blobWorld) date() {
+	err := filepath.Walk(w.path("table/.hoodie"), func(p string, info os.FileInfo, err error) error {
+		if err != nil || info.IsDir() || !info.ModTime().After(w.now) {
+			return err
+		}
+		return os.Chtimes(p, w.now, w.now)
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// mustClean cleans and wants no error.
+func (w *blobWorld) mustClean() Result {
+	w.t.Helper()
+	r, err := w.clean(w.request())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+func (w *blobWorld) queued() string {
+	w.t.Helper()
+	root, err := lake.ParseRoot(w.table())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s, err := local.Open(context.Background(), root)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	snap, err := blobqueue.New(s, nil, nil, blobqueue.Tuning{}).Load(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var out []string
+	for e, err := range snap.Entries(context.Background()) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		out = append(out, strings.TrimPrefix(e.Path, spelled("")))
+	}
+	return strings.Join(out, " ")
+}
+
+// check fails if a blob that a file of the table refers to isn't there.
+func (w *blobWorld) check() {
+	w.t.Helper()
+	for f, names := range w.refs {
+		if _, err := os.Stat(w.path("table/" + f)); err != nil {
+			continue
+		}
+		for _, n := range names {
+			if !w.there(n) {
+				w.t.Fatalf("%s is gone, and %s refers to it", n, f)
+			}
+		}
+	}
+}
+
+// files returns what lies in a folder, by glob.
+func (w *blobWorld) files(pattern string) []string {
+	w.t.Helper()
+	found, err := filepath.Glob(w.path(pattern))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range found {
+		found[i] = filepath.Base(found[i])
+	}
+	return found
+}
+
+// lastClean returns the metadata of the newest completed clean.
+func (w *blobWorld) lastClean() timeline.CleanMetadata {
+	w.t.Helper()
+	names := w.files("table/.hoodie/*.clean")
+	if len(names) == 0 {
+		w.t.Fatal("no completed clean")
+	}
+	data, err := os.ReadFile(w.path("table/.hoodie/" + names[len(names)-1]))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m, err := timeline.DecodeCleanMetadata(data)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return m
+}
