@@ -153,6 +153,7 @@ func (s *Source) probeParquet(ctx context.Context, p *part) error {
 	if err := s.ownList(f); err != nil {
 		return err
 	}
+	f.rename(s.form.fields)
 	cols, err := assign(f.names, s.o.Columns)
 	if err != nil {
 		return err

@@ -17,6 +17,11 @@ import (
 
 // openFile opens a list that is named by one file: the list itself or a manifest.
 func (s *Source) openFile(ctx context.Context, place lake.Root, p part) error {
+	if folder, ok := place.Parent(); ok && isMetadata(p.name) && lake.Key(folder.Path).Base() == "metadata" {
+		if root, ok := folder.Parent(); ok {
+			return s.openIceberg(ctx, root, "metadata/"+p.name)
+		}
+	}
 	if strings.HasSuffix(strings.ToLower(p.name), ".json") {
 		if ok, err := s.openManifest(ctx, place, &p); ok || err != nil {
 			return err
@@ -61,7 +66,7 @@ func (s *Source) openFolder(ctx context.Context, place lake.Root) error {
 				return err
 			}
 			if iceberg {
-				return s.unsupported("an Iceberg table", "Export the rows of today's snapshot as Parquet or CSV, for instance from a query on the S3 Metadata table.")
+				return s.openIceberg(ctx, place, "")
 			}
 		case e.Kind == store.File && strings.HasSuffix(e.Name, "manifest.json"):
 			manifests = append(manifests, e)
@@ -153,7 +158,12 @@ func list(ctx context.Context, r store.Reader, prefix string) (out []store.Info,
 
 func isIceberg(ctx context.Context, r store.Reader) (bool, error) {
 	entries, err := list(ctx, r, "metadata/")
-	return slices.ContainsFunc(entries, func(e store.Info) bool { return strings.HasSuffix(e.Name, ".metadata.json") }), err
+	return slices.ContainsFunc(entries, func(e store.Info) bool { return isMetadata(e.Name) }), err
+}
+
+// isMetadata reports whether a file's name is that of an Iceberg table's metadata.
+func isMetadata(name string) bool {
+	return strings.HasSuffix(name, ".metadata.json") || strings.HasSuffix(name, ".metadata.json.gz")
 }
 
 // ownList takes the root and the time of a plan or a list of ours.

@@ -62,12 +62,29 @@ func openParquet(ctx context.Context, p *part) (*parquetFile, error) {
 	return f, nil
 }
 
+// rename calls the columns by what a table calls them today: Iceberg's by their
+// ids, however they were called when the file was written. Columns that the
+// table has no longer go without a name.
+// Source: Iceberg Table Spec, "Column Projection".
+func (f *parquetFile) rename(fields map[int]string) {
+	if len(fields) == 0 {
+		return
+	}
+	for _, c := range f.file.Root().Columns() {
+		if id := c.ID(); c.Leaf() && id > 0 {
+			f.names[c.Index()] = fields[id]
+		}
+	}
+}
+
 // read hands on all rows; row groups are read by at most workers goroutines at once.
-func (f *parquetFile) read(ctx context.Context, workers int, explicit map[string]string, s spelling, clock times, emit func([]Row) error, count func(Counts)) error {
+func (f *parquetFile) read(ctx context.Context, workers int, explicit map[string]string, form form, clock times, emit func([]Row) error, count func(Counts)) error {
+	f.rename(form.fields)
 	cols, err := assign(f.names, explicit)
 	if err != nil {
 		return err
 	}
+	s := form.spelling
 	s.latest = cols.has(roleLatest)
 	readers := make(map[int]func(*raw, parquet.Value))
 	for r, i := range cols {

@@ -88,11 +88,10 @@ func TestRefused(t *testing.T) {
 		}), kind: lake.Damaged},
 		"the manifest was changed":         {put: s3(func(s *shelf) { s.Put(manifest, append(data(s, manifest), ' '), written) }), kind: lake.Damaged, words: "MD5"},
 		"the manifest's checksum is empty": {put: s3(func(s *shelf) { s.Put(strings.Replace(manifest, ".json", ".checksum", 1), nil, written) }), kind: lake.Damaged},
-		"an Iceberg table": {put: func(s *shelf) string {
-			s.Put("ice/metadata/v1.metadata.json", nil, written)
-			s.Put("ice/data/x.parquet", nil, written)
+		"an Iceberg table of a newer format": {put: func(s *shelf) string {
+			s.Put("ice/metadata/v1.metadata.json", []byte(`{"format-version":9,"location":"mem://shelf/ice"}`), written)
 			return "mem://shelf/ice"
-		}, kind: lake.Unsupported, words: "Iceberg"},
+		}, kind: lake.Unsupported, words: "version 9"},
 		"a Hudi table": {put: func(s *shelf) string {
 			s.Put("hudi/.hoodie/hoodie.properties", nil, written)
 			return "mem://shelf/hudi"

@@ -38,7 +38,7 @@ type Options struct {
 // Info describes an opened list.
 type Info struct {
 	Source    string
-	Kind      string            // "parquet", "csv", "jsonl", "paths", "plan", "list", "delta", "s3-inventory", "gcs-insights", "azure-inventory", "sql"
+	Kind      string            // "parquet", "csv", "jsonl", "paths", "plan", "list", "delta", "iceberg", "s3-inventory", "gcs-insights", "azure-inventory", "sql"
 	Taken     time.Time         // UTC: when the scan began, as well as it is known
 	TakenFrom string            // "manifest", "list" (its own head), "option", "modified" (the list's own time, the earliest of its files)
 	Files     int               // that hold the rows
@@ -63,6 +63,8 @@ type form struct {
 	kind string // "parquet", "csv", "jsonl", "paths"
 	csv  csvForm
 	spelling
+
+	fields map[int]string // columns of an Iceberg table by their ids, whatever a file calls them
 }
 
 // Open looks at a list and finds its files, its form and its age. Nothing but
@@ -237,7 +239,7 @@ func (s *Source) readPart(ctx context.Context, p *part, workers int, clock times
 		if err != nil {
 			return err
 		}
-		return errors.Join(f.read(ctx, workers, s.o.Columns, s.form.spelling, clock, emit, count), f.close())
+		return errors.Join(f.read(ctx, workers, s.o.Columns, s.form, clock, emit, count), f.close())
 	}
 	in, err := p.open(ctx)
 	if err != nil {
