@@ -109,13 +109,17 @@ func (t *Table) blobFiles(ctx context.Context, f folder) (out []blob.File, err e
 	if err != nil {
 		return nil, err
 	}
-	add := func(one file, slice string, inflight bool) error {
+	add := func(one file, slice string, inflight, unlisted bool) error {
 		b := blob.File{File: one.File, Partition: f.partition, Key: f.key(one.Name), Size: one.size, Modified: one.modified, ETag: one.etag, Slice: slice, Inflight: inflight, Missing: one.missing}
 		if b.Modified.IsZero() && b.ETag == "" {
 			b.Size = -1 // what the metadata table says of it doesn't count
 		}
-		if !inflight && one.Log && t.timeline.Layout == timeline.Layout2 {
-			done, err := t.Committed(ctx, one.Instant)
+		if one.Log && !unlisted {
+			// A log counts by its own instant, whatever becomes of the base file that it lies on; in version 6, by those of its blocks.
+			done, err := true, error(nil)
+			if t.timeline.Layout == timeline.Layout2 {
+				done, err = t.Committed(ctx, one.Instant)
+			}
 			if err != nil {
 				return err
 			}
@@ -127,14 +131,14 @@ func (t *Table) blobFiles(ctx context.Context, f folder) (out []blob.File, err e
 	for _, g := range groups {
 		for i, s := range append(g.slices[:len(g.slices):len(g.slices)], g.hidden...) {
 			var errs []error
-			s.files(func(one file) { errs = append(errs, add(one, s.instant, i >= len(g.slices))) })
+			s.files(func(one file) { errs = append(errs, add(one, s.instant, i >= len(g.slices), false)) })
 			if err := errors.Join(errs...); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for _, one := range f.unlisted {
-		if err := add(one, one.Instant, true); err != nil {
+		if err := add(one, one.Instant, true, true); err != nil {
 			return nil, err
 		}
 	}

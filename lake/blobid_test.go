@@ -1,0 +1,158 @@
+package lake
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func blobNames(t testing.TB, table string, maps ...BlobMap) *BlobNames {
+	t.Helper()
+	root, err := ParseRoot(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := NewBlobNames(BlobOptions{Table: root, Maps: maps, Roots: []Root{{Scheme: "s3", Authority: "media", Path: "v"}, {Scheme: "file", Path: "data/blobs"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func sameBlob(n *BlobNames, a, b string) bool {
+	for _, x := range n.Forms(BlobID(a)) {
+		for _, y := range n.Forms(BlobID(b)) {
+			if x == y {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Spellings that might name one object count as one on the keeping side.
+func TestSpellingsOfOneBlob(t *testing.T) {
+	plain := blobNames(t, "s3://lake/t")
+	maps := blobNames(t, "s3://lake/t", BlobMap{"s3://old/a/", "s3://new"}, BlobMap{"oss://", "s3://"}, BlobMap{"s3://x", "s3://y"}, BlobMap{"s3://y", "s3://z"}, BlobMap{"s3://p", "s3://q"}, BlobMap{"s3://q", "s3://p"})
+	local, hdfs := blobNames(t, "/lake/t"), blobNames(t, "hdfs://nn/lake/t")
+	for _, c := range []struct {
+		n    *BlobNames
+		a, b string
+		same bool
+	}{
+		{plain, "s3://b/k", "s3a://b/k", true},
+		{plain, "s3://b/k", "S3N://B/k", true},
+		{plain, "s3://b/k", "s3://b/K", false},
+		{plain, "s3://b/k", "s3://b2/k", false},
+		{plain, "s3://b/a b", "s3://b/a%20b", true},
+		{plain, "s3://b/a%20b", "s3://b/a%2520b", true},
+		{plain, "s3://b/a%2", "s3://b/a%2", true},
+		{plain, "s3://b/a/b", "s3://b//a///b", true},
+		{plain, "s3://b/a/b", "s3://b/a/./c/../b", true},
+		{plain, "s3://b/a", "https://b.s3.eu-west-1.amazonaws.com/a?X-Amz-Signature=1", true},
+		{plain, "s3://b/a", "https://s3.amazonaws.com/b/a", true},
+		{plain, "gs://b/a", "https://storage.googleapis.com/b/a", true},
+		{plain, "gs://b/a", "s3://b/a", false},
+		{plain, "abfss://c@acc.dfs.core.windows.net/a", "wasbs://c@acc.blob.core.windows.net/a", true},
+		{plain, "abfss://c@acc.dfs.core.windows.net/a", "az://c/a", true},
+		{plain, "abfss://c@acc.dfs.core.windows.net/a", "https://acc.blob.core.windows.net/c/a", true},
+		{plain, "/a/b", "s3://lake/a/b", true},
+		{plain, "/a/b", "file:///a/b", true},
+		{plain, "a/b", "s3://lake/t/a/b", true},
+		{local, "/a/b", "file:/a/b", true},
+		{local, "file:/a/b", "file://host/a/b", true},
+		{local, "/a/b", "hdfs://nn/a/b", false},
+		{hdfs, "/a/b", "hdfs://nn:8020/a/b", true},
+		{hdfs, "hdfs:///a/b", "hdfs://other/a/b", true},
+		{maps, "s3://old/a/k", "s3a://NEW/k", true},
+		{maps, "s3://old/ab/k", "s3://newb/k", false},
+		{maps, "oss://b/k", "s3://b/k", true},
+		{maps, "s3://x/k", "s3://z/k", true},
+		{maps, "s3://p/k", "s3://q/k", true},
+		{maps, "s3://old%2Fa/k", "s3://new/k", true},
+	} {
+		if got := sameBlob(c.n, c.a, c.b); got != c.same {
+			t.Errorf("%q and %q are one: %t, want %t (%q, %q)", c.a, c.b, got, c.same, c.n.Forms(BlobID(c.a)), c.n.Forms(BlobID(c.b)))
+		}
+	}
+}
+
+func TestPlaceOfBlobs(t *testing.T) {
+	n := blobNames(t, "s3://media/v/lake/t", BlobMap{"s3://alias/", "s3://media/v/"})
+	for id, want := range map[string]Standing{
+		"s3://media/v/a": MayDie, "s3a://media/v/a/b%20c": MayDie, "s3://alias/a": MayDie, "file:///data/blobs/x": MayDie,
+		"s3://media/v": OutsideRoots, "s3://media/w/a": OutsideRoots, "s3://media/va": OutsideRoots, "s3://MEDIA/v/a": OutsideRoots, "gs://media/v/a": OutsideRoots,
+		"s3://media/v/lake/t/p=1/f": InsideTable, "s3://media/v/lake/t": InsideTable, "s3a://Media//v/lake/%74/.hoodie/x": InsideTable, "s3://alias/lake/t/x": InsideTable,
+		"s3://media/v/../w": OddSpelling, "s3://media/v//a": OddSpelling, "s3://media/v/a/": OddSpelling, "/data/blobs/x": OddSpelling, "x": InsideTable,
+		"gopher://media/v/a": OddSpelling, "s3://media/v/a\n": OddSpelling, " s3://media/v/a": InsideTable, "s3://media/v/\xff": OddSpelling, "s3:media/v/a": OddSpelling, "": OddSpelling,
+	} {
+		if _, got := n.Place(BlobID(id)); got != want && !(id == "" && got == InsideTable) {
+			t.Errorf("%q: %v, want %v", id, got, want)
+		}
+	}
+	if at, _ := n.Place("s3://alias/a%20b"); at.String() != "s3://media/v/a%20b" {
+		t.Errorf("%v", at)
+	}
+	local := blobNames(t, "/lake/t")
+	if at, s := local.Place("/data/blobs/x y"); s != MayDie || at.String() != "/data/blobs/x y" {
+		t.Errorf("%v %v", at, s)
+	}
+	if _, err := NewBlobNames(BlobOptions{Maps: []BlobMap{{"s3a://", "s3://bucket"}}}); KindOf(err) != Invalid {
+		t.Errorf("%v", err)
+	}
+	if _, err := NewBlobID(""); KindOf(err) != Damaged {
+		t.Errorf("%v", err)
+	}
+}
+
+// Escaping any bytes, doubling any slash or spelling the scheme otherwise never
+// leaves the form, and what lies between a column's bounds has its authority.
+func TestFormsProperty(t *testing.T) {
+	n := blobNames(t, "s3://lake/t")
+	rapid.Check(t, func(rt *rapid.T) {
+		path := rapid.StringOfN(rapid.RuneFrom([]rune("ab%/ .é#?")), 1, 12, -1).Draw(rt, "path")
+		spelled := strings.Builder{}
+		for i := range len(path) {
+			switch rapid.IntRange(0, 4).Draw(rt, "how") {
+			case 0:
+				if path[i] != '%' { // a literal escape is another matter
+					const hex = "0123456789abcdefABCDEF"
+					spelled.WriteString("%" + string(hex[path[i]>>4]) + string(hex[path[i]&15]))
+					continue
+				}
+			case 1:
+				if path[i] == '/' {
+					spelled.WriteString("//")
+					continue
+				}
+			}
+			spelled.WriteByte(path[i])
+		}
+		a := "s3://media/" + path
+		b := rapid.SampledFrom([]string{"s3a", "S3", "s3n"}).Draw(rt, "scheme") + "://" + rapid.SampledFrom([]string{"media", "MEDIA", "mEdia"}).Draw(rt, "bucket") + "/" + spelled.String()
+		if !strings.Contains(path, "%") && !sameBlob(n, a, b) {
+			rt.Fatalf("%q and %q: %q, %q", a, b, n.Forms(BlobID(a)), n.Forms(BlobID(b)))
+		}
+		least, greatest := min(a, b), max(a, b)
+		if form, ok := n.Authority(least, greatest); ok && (AuthorityOf(n.Forms(BlobID(a))[0]) != form || AuthorityOf(n.Forms(BlobID(b))[0]) != form) {
+			rt.Fatalf("%q..%q: %q", least, greatest, form)
+		}
+	})
+}
+
+func FuzzBlobForms(f *testing.F) {
+	for _, s := range []string{"s3://media/v/a", "file:/a//b/../c", "%2e%2E/", "https://b.s3.amazonaws.com/k?q", "az://c@a/x", "", "s3a://x/%25%32%35"} {
+		f.Add(s)
+	}
+	n := blobNames(f, "s3://media/v/lake/t", BlobMap{"s3://x/", "s3://y/x/"}, BlobMap{"s3://y", "s3://x"})
+	f.Fuzz(func(t *testing.T, s string) {
+		forms := n.Forms(BlobID(s))
+		if len(forms) == 0 {
+			t.Fatal("no form")
+		}
+		if _, standing := n.Place(BlobID(s)); standing == MayDie && len(forms) != 1 {
+			t.Fatalf("%q may die and has the forms %q", s, forms)
+		}
+	})
+}
