@@ -18,7 +18,7 @@ func (r *run) directories(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return r.interrupted(err)
 		}
-		if err := r.refresh(ctx, false); err != nil {
+		if err := r.refresh(ctx); err != nil {
 			return err
 		}
 		if err := r.removeDirectories(context.WithoutCancel(ctx), batch); err != nil {

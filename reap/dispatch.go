@@ -116,7 +116,7 @@ func (d *dispatcher) send(ctx context.Context) error {
 	if err := d.failed(); err != nil {
 		return err
 	}
-	if err := d.refresh(ctx, false); err != nil {
+	if err := d.refresh(ctx); err != nil {
 		return err
 	}
 	batch := make([]lake.Verdict, 0, len(d.batch))

@@ -128,7 +128,7 @@ func identity(k lake.Key, uri string) lake.Key { return k + lake.Key(uri) }
 
 // begin announces the run: the plan must still fit the log.
 func (r *run) begin(ctx context.Context) error {
-	if err := r.refresh(ctx, true); err != nil {
+	if err := r.refresh(ctx); err != nil {
 		return err
 	}
 	t := r.head.Totals
@@ -166,8 +166,8 @@ func (r *run) reconfirm(ctx context.Context) error {
 }
 
 // refresh lets the guardian read the log's tail, unless it just did.
-func (r *run) refresh(ctx context.Context, now bool) error {
-	if t := r.o.Now(); now || t.Sub(r.refreshed) >= r.o.RefreshEvery || t.Before(r.refreshed) {
+func (r *run) refresh(ctx context.Context) error {
+	if t := r.o.Now(); t.Sub(r.refreshed) >= r.o.RefreshEvery || t.Before(r.refreshed) {
 		if err := r.job.Guardian.Refresh(ctx); err != nil {
 			return err
 		}

@@ -24,11 +24,9 @@ type batch struct {
 
 // commitReader reads commits in parallel and hands them out in order.
 type commitReader struct {
-	t     *Table
-	parts *partitionTable
-	// names tells for a commit that only removes and change data matter, so
-	// that its adds are passed over unread.
-	skipAdds func(logFile) bool
+	t        *Table
+	parts    *partitionTable
+	skipAdds bool // only removes and change data matter: adds are passed over unread
 	// removedOnly: the values of a checkpoint's live files don't matter.
 	removedOnly bool
 }
@@ -106,9 +104,8 @@ func send(ctx context.Context, to chan<- batch, b batch) {
 func (r commitReader) read(ctx context.Context, c logFile, to chan<- batch) error {
 	var b batch
 	intern := r.parts.interner()
-	skipAdds := r.skipAdds != nil && r.skipAdds(c)
 	err := r.t.lines(ctx, c, func(line []byte) error {
-		if skipAdds && bytes.HasPrefix(line, []byte(`{"add":`)) {
+		if r.skipAdds && bytes.HasPrefix(line, []byte(`{"add":`)) {
 			return nil
 		}
 		a, err := logline.Parse(line, intern)

@@ -81,7 +81,7 @@ func (t *Table) lite(ctx context.Context, req LiteRequest, p *Protection, yield 
 	commits = commits[:r.Last-commits[0].version+1]
 	s := &liteSink{protectSink: (&protector{t: t, req: ProtectRequest{Cutoff: req.Cutoff}}).start(false),
 		p: p, yielded: keyset.NewExact(), yield: yield}
-	reader := commitReader{t: t, parts: p.parts, skipAdds: func(logFile) bool { return true }}
+	reader := commitReader{t: t, parts: p.parts, skipAdds: true}
 	err = reader.each(ctx, commits, func(c logFile, b batch) error {
 		for i := range b.files {
 			if err := s.gone(&b.files[i], &c); err != nil {

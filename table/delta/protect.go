@@ -216,12 +216,12 @@ func (g *protector) history(ctx context.Context, base *checkpoint) error {
 	}
 	old := slices.Clone(g.t.seg.below(base.version))
 	slices.Reverse(old)
-	reader := commitReader{t: g.t, parts: g.parts, skipAdds: func(c logFile) bool { return c.modified.Before(g.req.Cutoff) }}
+	reader := commitReader{t: g.t, parts: g.parts, skipAdds: true}
 	if err := g.read(ctx, reader, old); err != nil || g.parts == nil || g.removed.empty() {
 		return err
 	}
 	// WHERE asks what the adds said of the files that are gone.
-	reader.skipAdds = nil
+	reader.skipAdds = false
 	return g.read(ctx, reader, old)
 }
 
