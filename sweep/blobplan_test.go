@@ -18,8 +18,8 @@ import (
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
-// blobWorld is a small Hudi table in memory that refers to blobs.
-type blobWorld struct {
+// plannedWorld is a small Hudi table in memory that refers to blobs.
+type plannedWorld struct {
 	*Table
 	t     *testing.T
 	store *mem.Store
@@ -27,8 +27,8 @@ type blobWorld struct {
 	state string
 }
 
-func newBlobWorld(t *testing.T, typ string) *blobWorld {
-	w := &blobWorld{t: t, state: t.TempDir()}
+func newPlannedWorld(t *testing.T, typ string) *plannedWorld {
+	w := &plannedWorld{t: t, state: t.TempDir()}
 	w.store = mem.New(mem.Options{Now: func() time.Time { return w.Now }})
 	w.Table = NewTable(t, typ, func(name string, data []byte, at time.Time) { w.store.Put(name, data, at) })
 	return w
@@ -36,7 +36,7 @@ func newBlobWorld(t *testing.T, typ string) *blobWorld {
 
 const blobTable = "mem://lake/t"
 
-func (w *blobWorld) engine() *Engine {
+func (w *plannedWorld) engine() *Engine {
 	r := store.Registry{Classes: map[string]store.OpenFunc{"mem": func(_ context.Context, root lake.Root) (store.Store, error) {
 		if root.Path != "t" {
 			return mem.New(mem.Options{}), nil
@@ -47,7 +47,7 @@ func (w *blobWorld) engine() *Engine {
 }
 
 // plan plans with two commits retained, and returns the blobs listed.
-func (w *blobWorld) plan(change ...func(*PlanRequest)) ([]string, filelist.Head) {
+func (w *plannedWorld) plan(change ...func(*PlanRequest)) ([]string, filelist.Head) {
 	w.t.Helper()
 	root, err := lake.ParsePlace("s3://media")
 	if err != nil {
@@ -82,7 +82,7 @@ func (w *blobWorld) plan(change ...func(*PlanRequest)) ([]string, filelist.Head)
 	return blobs, p.Head()
 }
 
-func (w *blobWorld) want(list ...string) filelist.Blobs {
+func (w *plannedWorld) want(list ...string) filelist.Blobs {
 	w.t.Helper()
 	got, h := w.plan()
 	if !slices.Equal(got, list) {
@@ -108,7 +108,7 @@ type g = map[string][]Ref
 // C3, C5, example 1: a blob that another group refers to lives on; B142: with
 // the last reference it goes.
 func TestBlobSharedAcrossGroups(t *testing.T) {
-	w := newBlobWorld(t, "COPY_ON_WRITE")
+	w := newPlannedWorld(t, "COPY_ON_WRITE")
 	w.Commit(g{"p=1/a": m("shared", "own"), "p=2/b": m("shared")})
 	w.Commit(g{"p=1/a": m("new")})
 	w.Commit(g{"p=1/a": m("new")})
@@ -120,7 +120,7 @@ func TestBlobSharedAcrossGroups(t *testing.T) {
 
 // H1: X expires in one group; another, cleaned in the same run, retains it.
 func TestH1UnionOfRetained(t *testing.T) {
-	w := newBlobWorld(t, "COPY_ON_WRITE")
+	w := newPlannedWorld(t, "COPY_ON_WRITE")
 	w.Commit(g{"p=1/a": m("x"), "p=1/b": m("y")})
 	w.Commit(g{"p=1/a": m("z"), "p=1/b": m("x")})
 	w.Commit(g{"p=1/a": m("z"), "p=1/b": m("x")})
@@ -133,7 +133,7 @@ func TestH1UnionOfRetained(t *testing.T) {
 // H2, R3, C4, B137: the newest base file lacks X, a later log of the retained
 // slice has it. R2, example 7: what stood in an expired log alone is listed.
 func TestH2RetainedLogs(t *testing.T) {
-	w := newBlobWorld(t, "MERGE_ON_READ")
+	w := newPlannedWorld(t, "MERGE_ON_READ")
 	w.Commit(g{"p=1/a": m("x", "base")})
 	w.Delta(g{"p=1/a": m("transient")})
 	w.Commit(g{"p=1/a": m("y")})
@@ -145,7 +145,7 @@ func TestH2RetainedLogs(t *testing.T) {
 // H3: what only history refers to lives on: an older slice of another group
 // that a retained commit reads, and a base file below an updating log.
 func TestH3History(t *testing.T) {
-	w := newBlobWorld(t, "MERGE_ON_READ")
+	w := newPlannedWorld(t, "MERGE_ON_READ")
 	w.Commit(g{"p=1/a": m("under", "older", "gone"), "p=1/b": m("under"), "p=1/c": m("older")})
 	w.Delta(g{"p=1/b": m("newer")})
 	w.Commit(g{"p=1/a": m("z")})
@@ -159,7 +159,7 @@ func TestH3History(t *testing.T) {
 
 // C7, B144, example 5: clustering moves references to another group.
 func TestReplacedGroups(t *testing.T) {
-	w := newBlobWorld(t, "COPY_ON_WRITE")
+	w := newPlannedWorld(t, "COPY_ON_WRITE")
 	w.Commit(g{"p=1/a": m("x", "dropped"), "p=1/b": m("y")})
 	at := w.Begin(timeline.ReplaceCommit)
 	w.Base(at, "p=1", "c", m("x", "y")...)
@@ -172,7 +172,7 @@ func TestReplacedGroups(t *testing.T) {
 // Unmanaged references keep, and make no candidate (B143); ranges of one file
 // are one blob (B147); inline blobs have no file.
 func TestManagedOnlySelects(t *testing.T) {
-	w := newBlobWorld(t, "COPY_ON_WRITE")
+	w := newPlannedWorld(t, "COPY_ON_WRITE")
 	w.Commit(g{"p=1/a": append(m("managed", "now unmanaged"), u("unmanaged"), Ref{Key: "i", Inline: true})})
 	w.Commit(g{"p=1/a": {u("now unmanaged")}})
 	w.Commit(g{"p=1/a": {u("now unmanaged")}})
@@ -185,7 +185,7 @@ func TestManagedOnlySelects(t *testing.T) {
 // C2, C9: a write in flight keeps a blob from being decided dead: it is
 // listed, as its last committed reference goes, and counted as pending.
 func TestWritesInFlight(t *testing.T) {
-	w := newBlobWorld(t, "COPY_ON_WRITE")
+	w := newPlannedWorld(t, "COPY_ON_WRITE")
 	w.Commit(g{"p=1/a": m("x", "y")})
 	w.Commit(g{"p=1/a": m("z")})
 	w.Commit(g{"p=1/a": m("z")})
@@ -200,7 +200,7 @@ func TestWritesInFlight(t *testing.T) {
 // H7: only below an allowed root, never in the table, never under a spelling
 // that could mean another object; each is counted and named.
 func TestH7Places(t *testing.T) {
-	w := newBlobWorld(t, "COPY_ON_WRITE")
+	w := newPlannedWorld(t, "COPY_ON_WRITE")
 	paths := []string{"s3://media/ok", "s3a://media/alias", "s3://media", "s3://media/", "s3://prod/db", "mem://lake/t/p=1/file", "mem://lake/t/.hoodie/hoodie.properties",
 		"s3://media/../prod/db", "s3://media//double", "s3://media/tail/", "relative", "/local", "s3://mediax/near", "s3://media/tab\t", "gopher://media/x"}
 	var refs []Ref
@@ -219,7 +219,7 @@ func TestH7Places(t *testing.T) {
 
 // A doubtful spelling keeps: schemes, escapes, slashes, case of the bucket, maps.
 func TestSpellingsKeep(t *testing.T) {
-	w := newBlobWorld(t, "COPY_ON_WRITE")
+	w := newPlannedWorld(t, "COPY_ON_WRITE")
 	w.Commit(g{"p=1/a": m("a", "b c", "d/e", "f", "g", "h"), "p=1/b": {M("s3a://media/a"), M("s3://media/b%20c"), M("s3n://media/d//e"), M("s3://MEDIA/f"), M("other://x/g")}})
 	w.Commit(g{"p=1/a": nil})
 	w.Commit(g{"p=1/a": nil})
@@ -232,7 +232,7 @@ func TestSpellingsKeep(t *testing.T) {
 // A retained file that can't be read: blobs are listed, as their references
 // go, and none is called unreferenced.
 func TestUnreadFileLeavesUndecided(t *testing.T) {
-	w := newBlobWorld(t, "COPY_ON_WRITE")
+	w := newPlannedWorld(t, "COPY_ON_WRITE")
 	w.Commit(g{"p=1/a": m("x", "kept"), "p=1/b": m("kept")})
 	w.Commit(g{"p=1/a": nil})
 	w.Commit(g{"p=1/a": nil})
@@ -253,7 +253,7 @@ func TestUnreadFileLeavesUndecided(t *testing.T) {
 func TestTablesWithoutBlobsPayNothing(t *testing.T) {
 	plain := strings.ReplaceAll(Schema, `"logicalType":"blob",`, "")
 	requests := func(schema, mode string) (store.Usage, *filelist.Blobs) {
-		w := newBlobWorld(t, "COPY_ON_WRITE")
+		w := newPlannedWorld(t, "COPY_ON_WRITE")
 		w.Schema = schema
 		w.Commit(g{"p=1/a": m("x")})
 		w.Commit(g{"p=1/a": nil})
@@ -293,7 +293,7 @@ func dirNames(t *testing.T, dir string) int {
 // R5, C11: with a warm ledger only new files are opened, and the first stage
 // alone where it settles every candidate.
 func TestWarmLedgerReadsNewFilesOnly(t *testing.T) {
-	w := newBlobWorld(t, "COPY_ON_WRITE")
+	w := newPlannedWorld(t, "COPY_ON_WRITE")
 	many := g{}
 	for i := range 30 {
 		many[fmt.Sprintf("p=%d/g%d", i%3, i)] = m(fmt.Sprint("own", i))
@@ -309,7 +309,7 @@ func TestWarmLedgerReadsNewFilesOnly(t *testing.T) {
 	if c := w.want("x"); c.Files.Read != 1 || c.Files.Remembered != 31 {
 		t.Errorf("warm: %+v", c.Files)
 	}
-	w = newBlobWorld(t, "COPY_ON_WRITE")
+	w = newPlannedWorld(t, "COPY_ON_WRITE")
 	many["p=1/a"] = m("x")
 	w.Commit(many)
 	w.Commit(g{"p=1/a": m("x")})
@@ -321,7 +321,7 @@ func TestWarmLedgerReadsNewFilesOnly(t *testing.T) {
 
 // Hudi's keys, and what must be named.
 func TestBlobWishes(t *testing.T) {
-	w := newBlobWorld(t, "COPY_ON_WRITE")
+	w := newPlannedWorld(t, "COPY_ON_WRITE")
 	w.Commit(g{"p=1/a": m("x")})
 	w.Commit(g{"p=1/a": nil})
 	w.Commit(g{"p=1/a": nil})

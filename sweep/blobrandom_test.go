@@ -18,9 +18,9 @@ import (
 // re-added references, in every spelling. What a file that stays refers to is
 // never called unreferenced, and every managed blob whose last reference goes
 // is listed (R1, R2, R7).
-func TestRandomBlobHistories(t *testing.T) {
+func TestRandomBlobPlans(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newBlobWorld(t, rapid.SampledFrom([]string{"COPY_ON_WRITE", "MERGE_ON_READ"}).Draw(rt, "type"))
+		w := newPlannedWorld(t, rapid.SampledFrom([]string{"COPY_ON_WRITE", "MERGE_ON_READ"}).Draw(rt, "type"))
 		refs := map[string][]Ref{} // by file
 		inflight := map[string]bool{}
 		draw := func() []Ref {
@@ -81,7 +81,7 @@ func TestRandomBlobHistories(t *testing.T) {
 }
 
 // checkPlan compares a plan with what the references say.
-func (w *blobWorld) checkPlan(rt *rapid.T, refs map[string][]Ref, inflight map[string]bool) {
+func (w *plannedWorld) checkPlan(rt *rapid.T, refs map[string][]Ref, inflight map[string]bool) {
 	dead := map[string]bool{}
 	var listed []string
 	policy := rapid.SampledFrom([]string{"latest-commits", "latest-versions"}).Draw(rt, "policy")
