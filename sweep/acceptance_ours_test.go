@@ -137,7 +137,7 @@ func ours() []scenario {
 			w.vacuum(w.request(0, "full"))
 			w.has("live", ".live.crc", "!dead", "!.dead.crc", "in/x/data", "hudi/data", "ice/data/f", "link/precious")
 		}},
-		{"O8 B014 B056", "an inventory proposes, the log and a fresh look decide", func(t *testing.T, w *world) {
+		{"O8 B014", "an inventory proposes, the log and a fresh look decide", func(t *testing.T, w *world) {
 			w.live("live", old)
 			w.file("a b%41", old)
 			w.commit(old, deltatest.NewAdd("a%20b%2541", 9))

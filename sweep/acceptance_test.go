@@ -40,7 +40,6 @@ var elsewhere = map[string][2]string{
 	"O11":  {"sweep/fault_test.go", "TestWriterBetweenAnySteps"},
 	"O12":  {"table/delta/rules_test.go", "O12:"},
 	"O13":  {"table/delta/history_test.go", "O13:"},
-	"B007": {"sweep/where_test.go", "TestWhereIsAFilter"},
 	"B008": {"table/delta/history_test.go", "B008"},
 	"B018": {"table/delta/log_test.go", "B018"},
 	"B019": {"table/delta/log_test.go", "B019"},
@@ -52,12 +51,7 @@ var elsewhere = map[string][2]string{
 	"B041": {"table/delta/recorder_test.go", "B041"},
 	"B045": {"table/delta/rules_test.go", "B045"},
 	"B049": {"sweep/fixture_test.go", "TestFixturesFromS3"},
-	"B050": {"store/s3/page_test.go", "marker"},
 	"B053": {"listing/fanout_test.go", "gone("},
-	"B058": {"inventory/value_test.go", "B058"},
-	"B060": {"inventory/forms_test.go", "B060"},
-	"B062": {"sweep/where_test.go", "TestWhereIsAFilter"},
-	"B066": {"sweep/where_test.go", "list requests"},
 	"B069": {"reap/reap_test.go", "TestSomeObjectsCantBeDeleted"},
 	"B071": {"store/pace_test.go", "B071"},
 	"B072": {"store/s3/s3_test.go", "NoBulkDelete"},
@@ -103,7 +97,7 @@ const reports = "1 2 5 6 7 8 9 10 11 14 16 18 19 22 23 25 26 27 28 30 31 32 34 3
 	"62 64 66 68 69 71 72 74 75 77 78 79 80 81 83 84 86 88 89 91 92 94 156 157"
 
 func scenarios() []scenario {
-	return slices.Concat(spark(), sparkMore(), peers(), ours(), reported())
+	return slices.Concat(spark(), sparkMore(), peers(), ours(), reported(), narrowed())
 }
 
 func TestAcceptance(t *testing.T) {
