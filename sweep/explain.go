@@ -20,7 +20,7 @@ func (e *Engine) Explain(ctx context.Context, req PlanRequest, paths []string) (
 		if err != nil {
 			return nil, err
 		}
-		return run.explain(ctx, paths)
+		return run.explain(ctx, e, paths)
 	}
 	run, err := e.openRun(ctx, req)
 	if err != nil {

@@ -32,10 +32,18 @@ func (run *hudiRun) inspect(ctx context.Context) (table.Info, error) {
 	return info, err
 }
 
-func (run *hudiRun) explain(ctx context.Context, paths []string) ([]table.Explanation, error) {
+func (run *hudiRun) explain(ctx context.Context, e *Engine, paths []string) ([]table.Explanation, error) {
 	out := make([]table.Explanation, 0, len(paths))
 	for _, path := range paths {
 		keys := run.root.Named(path, run.aliases...)
+		if len(keys) == 0 && strings.Contains(path, "/") {
+			x, err := run.explainBlob(ctx, e, path)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, x)
+			continue
+		}
 		if len(keys) == 0 {
 			return nil, invalid(run.given, fmt.Sprintf("%q lies outside the table", path), "Name a path below the table's root.")
 		}

@@ -58,7 +58,10 @@ func (e *Engine) verify(ctx context.Context, req PlanRequest, emit func(table.Fi
 		if err != nil {
 			return err
 		}
-		return run.table.Verify(ctx, emit)
+		if err := run.table.Verify(ctx, emit); err != nil || run.req.Hudi.Blobs.Mode == "" {
+			return err
+		}
+		return run.verifyBlobs(ctx, e, emit)
 	}
 	p, t, err := e.openTable(ctx, req)
 	if err != nil {

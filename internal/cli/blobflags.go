@@ -29,6 +29,13 @@ func (f *blobFlags) bind(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.req.Wait, "blobs-wait", false, "Hudi: wait until the blobs that this run queues are due, and delete them")
 }
 
+// bindNames binds what says which references there are, and how they are spelled.
+func (f *planFlags) bindNames(fs *pflag.FlagSet) {
+	fs.Var(newValues(&f.blobs.req.Columns, "NAMES", verbatim), "blob-columns", "Hudi: columns that refer to blobs, with commas between, beside those that the schema says")
+	fs.Var(newValues(&f.blobs.req.Roots, "URI", lake.ParsePlace), "blob-root", "Hudi: blobs die only below this place (repeatable)")
+	fs.Var(newValues(&f.maps, "FROM=TO", parseMap), "map", "names that begin with FROM are reached at TO (repeatable)")
+}
+
 // request returns what the flags say.
 func (f *blobFlags) request() sweep.BlobRequest {
 	r := f.req

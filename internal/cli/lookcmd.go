@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
@@ -15,9 +17,12 @@ import (
 )
 
 // look makes a command that reads one table.
-func (a *app) look(cmd *cobra.Command, retention bool, body func(ctx context.Context, e engine, req sweep.PlanRequest, args []string) error) *cobra.Command {
+func (a *app) look(cmd *cobra.Command, retention bool, body func(ctx context.Context, e engine, req sweep.PlanRequest, args []string) error, more ...func(*planFlags, *pflag.FlagSet)) *cobra.Command {
 	f := new(planFlags)
 	f.bindTable(cmd.Flags())
+	for _, bind := range more {
+		bind(f, cmd.Flags())
+	}
 	if retention {
 		f.bindRetention(cmd.Flags())
 	}
@@ -39,8 +44,9 @@ func (a *app) explainCommand() *cobra.Command {
 		Long: `Explain tells for each path, relative to the table or absolute, whether the
 object is live, held for history, young, dead, foreign, hidden or absent, and
 by which version or instant, action and rule. Paths are spelled as plan prints
-them.`,
-		Example: "  lakesweep explain ./table part-00000.parquet",
+them. Of an external blob of a Hudi table it names the files, records and
+instants that refer to it.`,
+		Example: "  lakesweep explain ./table part-00000.parquet\n  lakesweep explain s3://lake/trips s3://media/videos/1.mp4",
 		Args:    atLeast(2, "a TABLE and at least one PATH"),
 	}, true, func(ctx context.Context, e engine, req sweep.PlanRequest, paths []string) error {
 		all, err := e.Explain(ctx, req, paths)
@@ -49,7 +55,7 @@ them.`,
 		}
 		a.progress.flushed()
 		return a.printer(report.Options{}).Explanations(all)
-	})
+	}, (*planFlags).bindNames)
 }
 
 func (a *app) verifyCommand() *cobra.Command {
@@ -58,8 +64,10 @@ func (a *app) verifyCommand() *cobra.Command {
 		Short: "Find files that the table refers to but storage lacks; change nothing",
 		Long: `Verify compares what the table refers to with what storage holds: rows missing,
 size_mismatch, foreign_table and unreadable. It changes nothing, and exits
-with 4 if it found anything.`,
-		Example: "  lakesweep verify ./table\n  lakesweep verify s3://bucket/events -o jsonl",
+with 4 if it found anything. With --blobs it also compares what a Hudi table's
+records refer to with the blobs below each --blob-root: rows missing and
+unreferenced.`,
+		Example: "  lakesweep verify ./table\n  lakesweep verify s3://bucket/events -o jsonl\n  lakesweep verify s3://lake/trips --blobs --blob-root s3://media/trips",
 		Args:    exactly(1, "one TABLE"),
 	}, false, func(ctx context.Context, e engine, req sweep.PlanRequest, _ []string) error {
 		n, err := a.printer(report.Options{}).Findings(req.Table, e.Verify(ctx, req))
@@ -72,6 +80,15 @@ with 4 if it found anything.`,
 				Hint: "Restore the missing files from a backup, or RESTORE the table to a version that is whole."}
 		}
 		return nil
+	}, (*planFlags).bindNames, func(f *planFlags, fs *pflag.FlagSet) {
+		fs.BoolFunc("blobs", "Hudi: compare external blobs too", func(text string) error {
+			on, err := strconv.ParseBool(text)
+			f.blobs.req.Mode = ""
+			if on {
+				f.blobs.req.Mode = "plan"
+			}
+			return err
+		})
 	})
 }
 
