@@ -214,7 +214,7 @@ func (b *blobRun) drain(ctx context.Context, job reap.Job, o reap.Options, take 
 		b.e.Log.Warn(w, "table", b.head.Table)
 	}
 	if done.Judged > 0 {
-		b.e.Log.Info("blobs were judged", "table", b.head.Table, "judged", done.Judged, "deleted", done.Deleted, "alive", done.Spared, "queued", done.Queued, "lock held", done.LockHeld, "took", b.e.Now().Sub(started))
+		b.e.Log.Debug("blobs were judged", "table", b.head.Table, "judged", done.Judged, "deleted", done.Deleted, "alive", done.Spared, "queued", done.Queued, "lock held", done.LockHeld, "took", b.e.Now().Sub(started))
 	}
 	return err
 }

@@ -1,0 +1,174 @@
+"""Hudi 1.2.0 on Spark refuses commits that refer to blobs which lakesweep is deleting (RFC-100's scenarios A to D).
+
+suite.py JAR BINARY    the jar of jvm/hudi-check and lakesweep
+"""
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+os.environ["TZ"] = "UTC"
+time.tzset()
+CACHE = os.environ["LAKESWEEP_CACHE"]
+JAR, BINARY = sys.argv[1:3]
+WORK = tempfile.mkdtemp(prefix="lakesweep-check-")
+PLAIN = {k: v for k, v in os.environ.items() if not k.startswith("LAKESWEEP")}
+OPTIONS = {
+    "hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false", "hoodie.embed.timeline.server": "false", "hoodie.parquet.small.file.limit": "0",
+    "hoodie.compact.inline": "false", "hoodie.insert.shuffle.parallelism": "1", "hoodie.upsert.shuffle.parallelism": "1",
+    "hoodie.write.concurrency.mode": "optimistic_concurrency_control", "hoodie.clean.failed.writes.policy": "LAZY",
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
+    "hoodie.write.lock.conflict.resolution.strategy": "dev.lakesweep.hudi.BlobConflictResolutionStrategy",
+    "hoodie.write.commit.retry.on.conflict.enable": "false", "hoodie.spark.sql.insert.into.operation": "upsert", "lakesweep.binary": BINARY,
+}
+
+
+def session():
+    from pyspark.sql import SparkSession
+    builder = SparkSession.builder.master("local[1]")
+    for key, value in {
+        "spark.jars": "%s/jars/hudi-spark3.5-bundle_2.12-1.2.0.jar,%s" % (CACHE, JAR), "spark.driver.memory": "2g", "spark.ui.enabled": "false",
+        "spark.serializer": "org.apache.spark.serializer.KryoSerializer", "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension", "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+        "spark.sql.shuffle.partitions": "1", "spark.default.parallelism": "1", "spark.sql.session.timeZone": "UTC", "spark.sql.warehouse.dir": WORK + "/warehouse",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -Duser.timezone=UTC -Dderby.system.home=" + WORK,
+    }.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    for key, value in OPTIONS.items():
+        spark.conf.set(key, value)
+    return spark
+
+
+class World:
+    """A table with one row to begin with, and its blobs X, Y and Z."""
+
+    def __init__(self, spark, name, kind="cow"):
+        self.spark, self.name, self.root, self.blobs = spark, "t_" + name, WORK + "/" + name, WORK + "/" + name + "-blobs"
+        os.makedirs(self.blobs)
+        for b in "XYZ":
+            with open(self.blobs + "/" + b, "w") as f:
+                f.write("bytes of " + b)
+            os.utime(self.blobs + "/" + b, (time.time() - 90000,) * 2)
+        spark.sql("CREATE TABLE %s (id STRING, img BLOB, ts BIGINT) USING hudi TBLPROPERTIES ('type'='%s','primaryKey'='id','preCombineField'='ts','hoodie.table.timeline.timezone'='UTC') LOCATION '%s'" % (self.name, kind, self.root))
+
+    def write(self, row, blob):
+        self.spark.sql("INSERT INTO %s SELECT '%s', named_struct('type','OUT_OF_LINE','data',cast(null as binary),'reference',named_struct('external_path','%s/%s','offset',cast(null as bigint),'length',cast(null as bigint),'managed',true)), CAST(%d AS BIGINT)"
+                       % (self.name, row, self.blobs, blob, time.time_ns() // 1000))
+
+    def refused(self, row, blob):
+        """Whether a write is refused, for the blob."""
+        try:
+            self.write(row, blob)
+        except Exception as e:
+            text = str(e)
+            assert "being deleted" in text and "/" + blob in text, text[:3000]
+            return True
+        return False
+
+    def clean(self, *args, expect=0):
+        with open(WORK + "/hudi.properties", "w") as f:
+            f.write("hoodie.write.lock.provider=org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider\n")
+        done = subprocess.run([BINARY, "clean", self.root, "--timeline-zone", "UTC", "--retain-commits", "1", "--config", WORK + "/hudi.properties", "--unsafe-mostly-dead", self.root,
+                               "--blobs", "delete", "--blob-root", self.blobs, "--blob-min-age", "0s", "--yes", "--progress", "none", "-o", "json", *args], capture_output=True, text=True, env=PLAIN, timeout=300)
+        assert done.returncode == expect, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+
+    def there(self):
+        return "".join(b for b in "XYZ" if os.path.exists(self.blobs + "/" + b))
+
+    def read(self):
+        """Every row's bytes, by Hudi's own reader of blobs."""
+        return sorted((r[0], bytes(r[1]).decode()) for r in self.spark.sql("SELECT id, read_blob(img) FROM " + self.name).collect())
+
+    def timeline(self, pattern):
+        return sorted(glob.glob(self.root + "/.hoodie/timeline/" + pattern))
+
+
+def expired(spark, name, kind="cow"):
+    w = World(spark, name, kind)
+    w.write("1", "X")
+    w.write("1", "Y")
+    w.write("1", "Y")
+    return w
+
+
+def a(spark):
+    w = expired(spark, "a")
+    w.write("2", "X")  # before the clean is planned
+    w.clean("--blob-grace", "0s", "--blobs-wait")
+    assert w.there() == "XYZ", w.there()
+    assert w.read() == [("1", "bytes of Y"), ("2", "bytes of X")], w.read()
+
+
+def b(spark):
+    w = expired(spark, "b")
+    w.clean("--blob-grace", "7d")
+    completed, = w.timeline("*.clean")
+    os.remove(completed)  # requested and inflight, as while it runs
+    for crc in glob.glob(w.root + "/.hoodie/timeline/.*.clean.crc"):
+        os.remove(crc)
+    assert w.refused("2", "X"), "a write of X was committed while a clean is inflight that lets X go"
+    w.write("2", "Z")  # another blob
+    assert w.read() == [("1", "bytes of Y"), ("2", "bytes of Z")], w.read()
+
+
+def c(spark):
+    w = expired(spark, "c")
+    w.clean("--blob-grace", "0s", "--blobs-wait")
+    assert w.there() == "YZ", w.there()
+    ended, = glob.glob(w.root + "/.hoodie/.aux/clean/*.blob_drain")
+    os.remove(ended)  # X is deleted, and the drain hasn't ended
+    assert w.refused("2", "X"), "a write of X was committed although a drain has deleted X"
+    assert w.read() == [("1", "bytes of Y")], w.read()
+
+
+def d(spark):
+    w = expired(spark, "d")
+    w.clean("--blob-grace", "7d")
+    completed, = w.timeline("*.clean")
+    later = completed.rsplit("/", 1)[1].split("_")[0] + "_" + time.strftime("%Y%m%d%H%M%S000", time.gmtime(time.time() + 120)) + ".clean"
+    os.rename(completed, completed.rsplit("/", 1)[0] + "/" + later)  # completed after the write below begins
+    assert w.refused("2", "X"), "a write of X was committed although a clean was completed since it began"
+    w.write("2", "Z")
+
+
+def logs(spark):
+    w = expired(spark, "logs", "mor")
+    w.clean("--blob-grace", "7d")
+    spark.sql("CALL run_compaction(op => 'scheduleandexecute', table => '%s')" % w.name)
+    w.write("1", "Z")
+    w.clean("--blob-grace", "7d")
+    completed = w.timeline("*.clean")
+    if not completed:
+        raise AssertionError("nothing was cleaned")
+    os.remove(completed[-1])
+    for crc in glob.glob(w.root + "/.hoodie/timeline/.*.clean.crc"):
+        os.remove(crc)
+    assert w.refused("1", "X"), "an update of X in a log was committed while a clean is inflight that lets X go"
+    assert w.read() == [("1", "bytes of Z")], w.read()
+
+
+def main():
+    spark = session()
+    passed = failed = 0
+    for name, run in (("A: the write is committed before the clean is planned", a), ("B: the write comes while the clean is inflight", b),
+                      ("C: the write comes after the delete, before the drain's end", c), ("D: the clean is completed since the write began", d),
+                      ("B, in a log file", logs)):
+        try:
+            run(spark)
+            passed += 1
+            print("ok   " + name, flush=True)
+        except Exception as e:
+            failed += 1
+            print("FAIL %s: %s" % (name, str(e)[:3000]), flush=True)
+    print("%d passed, %d failed" % (passed, failed))
+    spark.stop()
+    shutil.rmtree(WORK, ignore_errors=True)
+    sys.exit(failed > 0)
+
+
+main()
