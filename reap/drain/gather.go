@@ -38,7 +38,7 @@ func (d *drain) gather(ctx context.Context) error {
 		return err
 	}
 	var batch []due
-	taken := 0
+	taken, fenced := 0, 0
 	for x, err := range d.listed(ctx) {
 		if err != nil {
 			return err
@@ -49,7 +49,8 @@ func (d *drain) gather(ctx context.Context) error {
 			d.outcome(&x.row, filelist.Queued, nil)
 			continue
 		case fence != "" && fence <= x.entry.Enqueued:
-			d.outcome(&x.row, filelist.Queued, nil) // a write that began before may yet refer to it
+			fenced++ // a write that began before may yet refer to it
+			d.outcome(&x.row, filelist.Queued, nil)
 			continue
 		case d.o.MaxCandidates > 0 && (x.entry.Enqueued > oldest || taken == d.o.MaxCandidates):
 			d.outcome(&x.row, filelist.Queued, nil)
@@ -62,6 +63,9 @@ func (d *drain) gather(ctx context.Context) error {
 			}
 			batch = batch[:0]
 		}
+	}
+	if fenced > 0 {
+		d.warn(fmt.Sprintf("%d blobs that are due wait for the write %s, which began before they were queued and isn't complete", fenced, fence))
 	}
 	return d.look(ctx, batch)
 }
