@@ -122,9 +122,11 @@ func (a *app) listed(kind string, l sweep.Listed) error {
 		rate = ", " + report.Count(int64(float64(l.Objects)/l.Seconds)) + " a second"
 	}
 	facts = append(facts, [2]string{"objects", report.Count(l.Objects) + ", " + report.Bytes(l.Bytes)},
-		[2]string{"took", report.Span(took) + rate},
-		[2]string{"pages", fmt.Sprintf("%s, %s, %s wasted, %s throttled", report.Count(l.Pages),
+		[2]string{"took", report.Span(took) + rate})
+	if l.Pages > 0 {
+		facts = append(facts, [2]string{"pages", fmt.Sprintf("%s, %s, %s wasted, %s throttled", report.Count(l.Pages),
 			report.Plural(l.Splits, "split"), report.Count(l.Wasted), report.Count(l.Throttled))})
+	}
 	if l.Floor > 0 {
 		facts = append(facts, [2]string{"limit", "the request limit alone needs " + report.Span(time.Duration(l.Floor*float64(time.Second)))})
 	}
