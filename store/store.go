@@ -61,6 +61,8 @@ type PageRequest struct {
 	Token  string // goes on with an earlier page of the same request; excludes After. Where not Traits.Flat it serves once
 	Dirs   bool   // one level only: names below a further '/' are folded into a Dir entry. Prefix is "" or ends with '/'
 	Limit  int    // at most so many entries, 0 for the store's own page size
+	// Details asks for size, time and ETag of files also where listings yield names first (Traits.NamesFirst). It costs a system call a file.
+	Details bool
 	// Versions asks for every version of the names, and for every delete marker, as entries of kind File with a Version; those of one name
 	// come together. Needs Traits.Versions; excludes After and Dirs.
 	Versions bool

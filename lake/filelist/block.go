@@ -35,10 +35,34 @@ func (b *block) size() int { return len(b.arena) + len(b.records)*spanSize }
 func (b *block) reset() { b.arena, b.records = b.arena[:0], b.records[:0] }
 
 func (b *block) sort() {
-	slices.SortFunc(b.records, func(x, y span) int {
-		if c := bytes.Compare(b.arena[x.path:x.pathEnd], b.arena[y.path:y.pathEnd]); c != 0 {
-			return c
+	slices.SortFunc(b.records, func(x, y span) int { return compareRecords(b, x, b, y) })
+}
+
+// compareRecords orders records by their path, those of one path by their bytes.
+func compareRecords(b *block, x span, c *block, y span) int {
+	if d := bytes.Compare(b.arena[x.path:x.pathEnd], c.arena[y.path:y.pathEnd]); d != 0 {
+		return d
+	}
+	return bytes.Compare(b.arena[x.start:x.end], c.arena[y.start:y.end])
+}
+
+// mergeBlocks hands the records of a few sorted blocks to put, in order, until
+// it wants no more.
+func mergeBlocks(blocks []*block, put func(record []byte) (bool, error)) error {
+	next := make([]int, len(blocks))
+	for {
+		first := -1
+		for i, b := range blocks {
+			if next[i] < len(b.records) && (first < 0 || compareRecords(b, b.records[next[i]], blocks[first], blocks[first].records[next[first]]) < 0) {
+				first = i
+			}
 		}
-		return bytes.Compare(b.arena[x.start:x.end], b.arena[y.start:y.end])
-	})
+		if first < 0 {
+			return nil
+		}
+		if more, err := put(blocks[first].record(next[first])); err != nil || !more {
+			return err
+		}
+		next[first]++
+	}
 }

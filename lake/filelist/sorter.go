@@ -150,16 +150,11 @@ func (s *Sorter) merged(put func(record []byte) (bool, error)) error {
 	if len(s.runs) > 0 {
 		return s.fail(mergeRuns(s.runs, put))
 	}
-	for i := range filled.records {
-		if more, err := put(filled.record(i)); err != nil || !more {
-			return s.fail(err)
-		}
-	}
-	return nil
+	return s.fail(mergeBlocks(filled, put))
 }
 
-// settle leaves few enough runs to merge, or one sorted block and no run.
-func (s *Sorter) settle() (*block, error) {
+// settle leaves few enough runs to merge, or sorted blocks and no run.
+func (s *Sorter) settle() ([]*block, error) {
 	var filled []*block
 	for range cap(s.blocks) {
 		if b := <-s.blocks; b != nil && len(b.records) > 0 {
@@ -176,13 +171,12 @@ func (s *Sorter) settle() (*block, error) {
 		}
 	}()
 	if len(s.runs) == 0 {
-		switch len(filled) {
-		case 0:
-			return new(block), nil
-		case 1:
-			filled[0].sort()
-			return filled[0], nil
+		var g sync.WaitGroup
+		for _, b := range filled {
+			g.Go(b.sort)
 		}
+		g.Wait()
+		return filled, nil
 	}
 	for _, b := range filled {
 		if err := s.spill(b); err != nil {

@@ -17,6 +17,7 @@ import (
 type stream struct {
 	dir    *os.File
 	prefix string
+	detail bool   // with sizes and times
 	buf    []byte // of the system call, where there is one
 	rest   []byte // what of buf wasn't handed out yet
 	born   int64  // the token's number, to find the oldest
@@ -52,10 +53,10 @@ func (s *Store) list(ctx context.Context, req store.PageRequest) (store.Page, er
 	}
 	entries, err := d.read(limit)
 	if err == io.EOF {
-		return store.Page{Entries: entries}, d.dir.Close()
+		return store.Page{Entries: entries}, s.end(d)
 	}
 	if err != nil {
-		return store.Page{}, errors.Join(err, d.dir.Close())
+		return store.Page{}, errors.Join(err, s.end(d))
 	}
 	return store.Page{Entries: entries, Next: s.keep(d)}, nil
 }
@@ -89,7 +90,23 @@ func (s *Store) stream(req store.PageRequest) (*stream, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	return &stream{dir: f, prefix: req.Prefix}, nil
+	return &stream{dir: f, prefix: req.Prefix, detail: req.Details, buf: s.buffer()}, nil
+}
+
+// end closes a listing and gives its buffer to the next one.
+func (s *Store) end(d *stream) error {
+	if d.buf != nil {
+		s.buffers.Put(&d.buf)
+	}
+	return d.dir.Close()
+}
+
+// buffer returns the buffer of a listing that has ended, nil if there is none.
+func (s *Store) buffer() []byte {
+	if b, ok := s.buffers.Get().(*[]byte); ok {
+		return *b
+	}
+	return nil
 }
 
 // keep stores d under a new token.

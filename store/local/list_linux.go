@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/lakesweep/lakesweep/store"
 	"golang.org/x/sys/unix"
@@ -123,8 +124,8 @@ func (d *stream) parse(entries []store.Info, limit int) ([]store.Info, error) {
 	for i, end := range ends {
 		entries[first+i].Name = names[start:end]
 		start = end
-		if entries[first+i].Kind == unknown {
-			if err := d.ask(&entries[first+i]); err != nil {
+		if e := &entries[first+i]; e.Kind == unknown || d.detail && e.Kind == store.File {
+			if err := d.ask(e); err != nil {
 				return nil, err
 			}
 		}
@@ -161,7 +162,8 @@ func direntKind(t byte) store.EntryKind {
 	return store.Other
 }
 
-// ask finds the kind of an entry by a stat. What has vanished is no candidate.
+// ask finds the kind of an entry by a stat, with detail also size and time.
+// What has vanished is no candidate.
 func (d *stream) ask(e *store.Info) error {
 	var st unix.Stat_t
 	err := unix.Fstatat(int(d.dir.Fd()), e.Name[len(d.prefix):], &st, unix.AT_SYMLINK_NOFOLLOW)
@@ -175,6 +177,10 @@ func (d *stream) ask(e *store.Info) error {
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
 		e.Kind = store.File
+		if d.detail {
+			s := status{size: st.Size, modified: time.Unix(st.Mtim.Unix()).UTC(), inode: st.Ino}
+			e.Size, e.Modified, e.ETag = s.size, s.modified, s.etag()
+		}
 	case unix.S_IFDIR:
 		e.Kind = store.Dir
 	case unix.S_IFLNK:

@@ -39,7 +39,18 @@ func (d *stream) read(limit int) ([]store.Info, error) {
 	}
 	entries := make([]store.Info, 0, len(found))
 	for _, e := range found {
-		entries = append(entries, store.Info{Name: d.prefix + e.Name(), Kind: kindOf(e.Type()), Size: -1})
+		info := store.Info{Name: d.prefix + e.Name(), Kind: kindOf(e.Type()), Size: -1}
+		if d.detail && info.Kind == store.File {
+			fi, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // vanished
+			} else if err != nil {
+				return nil, err
+			}
+			s := statusOf(fi)
+			info.Size, info.Modified, info.ETag = s.size, s.modified, s.etag()
+		}
+		entries = append(entries, info)
 	}
 	if len(found) == 0 {
 		return entries, io.EOF

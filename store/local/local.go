@@ -43,6 +43,8 @@ type Store struct {
 
 	replace sync.Mutex // makes the condition of Replace and Remove atomic in this process
 
+	buffers sync.Pool // of *[]byte, for listings
+
 	mu      sync.Mutex
 	streams map[string]*stream // by token
 	tokens  int64

@@ -1,9 +1,9 @@
 package local
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"time"
 )
 
@@ -29,5 +29,7 @@ func rootLstat(root *os.Root, path string) (status, error) {
 
 // etag changes whenever a file is replaced or written to.
 func (s status) etag() string {
-	return fmt.Sprintf("%x-%x-%x", s.modified.UnixNano(), s.size, s.inode)
+	b := strconv.AppendInt(make([]byte, 0, 48), s.modified.UnixNano(), 16)
+	b = strconv.AppendInt(append(b, '-'), s.size, 16)
+	return string(strconv.AppendUint(append(b, '-'), s.inode, 16))
 }

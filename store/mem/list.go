@@ -29,7 +29,7 @@ func (s *Store) List(ctx context.Context, req store.PageRequest) (store.Page, er
 	defer s.mu.Unlock()
 	s.merge()
 	page := s.page(req, limit)
-	if t.NamesFirst {
+	if t.NamesFirst && !req.Details {
 		for i := range page.Entries {
 			page.Entries[i] = store.Info{Name: page.Entries[i].Name, Kind: page.Entries[i].Kind, Size: -1}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lakesweep/lakesweep/store"
 )
@@ -71,6 +72,15 @@ func testDirs(t *testing.T, s store.Store, opt Options) {
 	check("", "a", "p=1/", "p=2-x", "p=2/", "z")
 	check("p=1/", "p=1/x", "p=1/y")
 	check("p=2/", "p=2/q=1/", "p=2/q=2/")
+	for _, e := range pages(t, s, store.PageRequest{Prefix: "p=1/", Dirs: true, Details: true}) {
+		want, err := s.Stat(t.Context(), e.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Size != want.Size || !e.Modified.Truncate(time.Second).Equal(want.Modified.Truncate(time.Second)) || e.ETag != "" && e.ETag != want.ETag {
+			t.Errorf("listed with details %+v, stat %+v", e, want)
+		}
+	}
 	if s.Traits().Flat && !opt.NoSlashNames {
 		put(t, s, "e//f", "")
 		check("e/", "e//")

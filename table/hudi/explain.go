@@ -24,7 +24,7 @@ func (t *Table) Explain(ctx context.Context, key lake.Key, c Config) (table.Expl
 	}
 	f, _, err := t.list(ctx, string(key.Dir()))
 	if err == nil {
-		err = t.reconcile(&f, t.reader.Traits().NamesFirst)
+		err = t.reconcile(&f)
 	}
 	if err != nil {
 		return x, t.wrap(err)

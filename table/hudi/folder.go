@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -26,10 +27,11 @@ type folder struct {
 	nested    bool        // another table's root
 }
 
-// list lists one folder of the table, "" for its root.
+// list lists one folder of the table, "" for its root. Where a metadata table
+// tells the sizes of files, they aren't looked up one by one.
 func (t *Table) list(ctx context.Context, dir string) (f folder, requests int64, err error) {
 	f.partition = dir
-	req := store.PageRequest{Dirs: true}
+	req := store.PageRequest{Dirs: true, Details: t.files == nil}
 	if dir != "" {
 		req.Prefix = dir + "/"
 	}
@@ -39,6 +41,7 @@ func (t *Table) list(ctx context.Context, dir string) (f folder, requests int64,
 			return f, requests, err
 		}
 		requests++
+		f.files = slices.Grow(f.files, len(page.Entries))
 		for _, e := range page.Entries {
 			f.add(e)
 		}
@@ -50,7 +53,7 @@ func (t *Table) list(ctx context.Context, dir string) (f folder, requests int64,
 }
 
 func (f *folder) add(e store.Info) {
-	name := strings.Clone(lake.Key(e.Name).Base())
+	name := lake.Key(e.Name).Base() // shares the page's memory, which goes with the partition
 	switch {
 	case e.Kind == store.Dir || e.Kind == store.Marker && e.Name != f.partition:
 		f.dir(name)
@@ -63,7 +66,7 @@ func (f *folder) add(e store.Info) {
 	case strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".crc"): // Hadoop's checksum of a file
 	default:
 		if d, ok := datafile.Parse(name); ok {
-			f.files = append(f.files, file{File: d, size: e.Size, modified: e.Modified, etag: strings.Clone(e.ETag)})
+			f.files = append(f.files, file{File: d, size: e.Size, modified: e.Modified, etag: e.ETag})
 		} else {
 			f.foreign = append(f.foreign, name)
 		}
@@ -78,16 +81,13 @@ func (f *folder) dir(name string) {
 		f.foreign = append(f.foreign, name)
 	default:
 		f.foreign = append(f.foreign, name)
-		if f.partition != "" {
-			name = f.partition + "/" + name
-		}
-		f.dirs = append(f.dirs, name)
+		f.dirs = append(f.dirs, strings.Clone(string(f.key(name)))) // outlives the folder
 	}
 }
 
 // reconcile lays the metadata table's listing over the folder's: only what it
 // lists is part of the table, and what it lists alone is missing.
-func (t *Table) reconcile(f *folder, namesFirst bool) error {
+func (t *Table) reconcile(f *folder) error {
 	if t.files == nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (t *Table) reconcile(f *folder, namesFirst bool) error {
 	if err != nil {
 		return err
 	}
-	var known []file
+	known := f.files[:0]
 	for _, have := range f.files {
 		size, ok := listed[have.Name]
 		if !ok {
@@ -103,7 +103,7 @@ func (t *Table) reconcile(f *folder, namesFirst bool) error {
 			continue
 		}
 		have.listed = size
-		if namesFirst {
+		if have.size < 0 && size > 0 {
 			have.size = size
 		}
 		known = append(known, have)
@@ -151,7 +151,7 @@ func (t *Table) traverse(ctx context.Context, list []string, descend bool, parti
 				if err != nil || !partition(f) {
 					return err
 				}
-				if err := t.reconcile(&f, t.reader.Traits().NamesFirst); err != nil {
+				if err := t.reconcile(&f); err != nil {
 					return err
 				}
 				return visit(gctx, f)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
@@ -23,8 +24,7 @@ func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, er
 	if err != nil {
 		return nil, sum, err
 	}
-	var dead []file
-	var reasons []lake.Reason
+	dead, reasons := make([]file, 0, len(f.files)), make([]lake.Reason, 0, len(f.files))
 	var ghosts []string
 	active := false
 	for _, g := range groups {
@@ -45,7 +45,7 @@ func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, er
 			}
 			v.slice.files(func(f file) {
 				if f.missing {
-					ghosts = append(ghosts, f.Name)
+					ghosts = append(ghosts, strings.Clone(f.Name))
 				} else {
 					dead, reasons = append(dead, f), append(reasons, v.reason)
 				}
@@ -60,11 +60,13 @@ func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, er
 	whole := !active && p.partitionDead(f, len(dead))
 	out := make([]lake.Verdict, 0, len(dead)+2)
 	for i, d := range dead {
-		v := lake.Verdict{Key: f.key(d.Name), Size: d.size, Modified: d.modified, Reason: reasons[i], ETag: d.etag}
+		v := lake.Verdict{Key: f.key(d.Name), Size: d.size, Modified: d.modified, Reason: reasons[i], ETag: strings.Clone(d.etag)}
 		if whole {
 			v.Reason = lake.DeadPartition
 		}
-		if out, err = p.t.append(ctx, out, v); err != nil {
+		if v.Size >= 0 {
+			out = append(out, v)
+		} else if out, err = p.t.append(ctx, out, v); err != nil {
 			return nil, sum, err
 		}
 	}
@@ -140,9 +142,10 @@ func (p *Plan) count(sum *Summary, v ruling) {
 	}
 }
 
-// append adds a verdict, with size and time by a stat where the listing gave none.
+// append adds a verdict, with size and time by a stat where neither the listing
+// nor the metadata table gave them.
 func (t *Table) append(ctx context.Context, list []lake.Verdict, v lake.Verdict) ([]lake.Verdict, error) {
-	if t.reader.Traits().NamesFirst {
+	if v.Modified.IsZero() {
 		i, err := t.reader.Stat(ctx, string(v.Key))
 		if errors.Is(err, fs.ErrNotExist) {
 			return list, nil // deleted since it was listed

@@ -182,11 +182,11 @@ func (t *Table) verify(ctx context.Context, f folder, tell func(table.Finding) e
 
 // verifySize compares a file's size with the one in the metadata table.
 func (t *Table) verifySize(ctx context.Context, f folder, one file, tell func(table.Finding) error) error {
+	key, actual := string(f.key(one.Name)), one.size
 	if one.listed == 0 {
 		return nil
 	}
-	key, actual := string(f.key(one.Name)), one.size
-	if t.reader.Traits().NamesFirst {
+	if one.modified.IsZero() { // the listing told the name only
 		info, err := t.reader.Stat(ctx, key)
 		if errors.Is(err, fs.ErrNotExist) {
 			return tell(table.Finding{Type: "missing", Path: key, Detail: "the metadata table lists it, and storage doesn't have it"})

@@ -1,6 +1,7 @@
 package hudi
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sort"
@@ -59,14 +60,15 @@ func (s *slice) files(f func(file)) {
 // Source: Hudi 1.2.0, AbstractTableFileSystemView.buildFileGroups and
 // HoodieFileGroup; spec/hudi-clean.md section 4.2; careful differences 3 and 4.
 func (t *Table) groups(ctx context.Context, partition string, files []file) ([]group, error) {
-	byID := make(map[string][]file)
-	for _, f := range files {
-		byID[f.FileID] = append(byID[f.FileID], f)
-	}
-	out := make([]group, 0, len(byID))
-	for id, files := range byID {
+	files = inOrder(files)
+	var out []group
+	for start, end := 0, 0; start < len(files); start = end {
+		id := files[start].FileID
+		for end = start + 1; end < len(files) && files[end].FileID == id; {
+			end++
+		}
 		g := group{id: groupID{partition, id}}
-		all, err := t.slices(ctx, g.id, files)
+		all, err := t.slices(ctx, g.id, files[start:end])
 		if err != nil {
 			return nil, err
 		}
@@ -83,11 +85,31 @@ func (t *Table) groups(ctx context.Context, partition string, files []file) ([]g
 		}
 		out = append(out, g)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].id.id < out[j].id.id })
 	return out, nil
 }
 
-// slices sorts a group's files into slices, newest first.
+// inOrder returns the files by group, newest instant first, then by name. The
+// order of the given ones stays.
+func inOrder(files []file) []file {
+	at := make([]*file, len(files)) // a file is too large to be moved about
+	for i := range files {
+		at[i] = &files[i]
+	}
+	slices.SortFunc(at, func(a, b *file) int {
+		if c := strings.Compare(a.FileID, b.FileID); c != 0 {
+			return c
+		}
+		return cmp.Or(strings.Compare(b.Instant, a.Instant), strings.Compare(a.Name, b.Name))
+	})
+	out := make([]file, len(files))
+	for i, f := range at {
+		out[i] = *f
+	}
+	return out
+}
+
+// slices sorts a group's files into slices, newest first. The files come
+// ordered by name, newest instant first, and are shared by the slices.
 func (t *Table) slices(ctx context.Context, id groupID, files []file) ([]*slice, error) {
 	var all []*slice
 	at := func(instant string) *slice {
@@ -98,13 +120,16 @@ func (t *Table) slices(ctx context.Context, id groupID, files []file) ([]*slice,
 		return all[i]
 	}
 	var logs []file
-	for _, f := range files {
+	for i, f := range files {
 		if f.Log {
 			logs = append(logs, f)
 			continue
 		}
-		s := at(f.Instant)
-		s.bases = append(s.bases, f)
+		if s := at(f.Instant); s.bases == nil {
+			s.bases = files[i : i+1 : i+1]
+		} else {
+			s.bases = append(s.bases, f)
+		}
 	}
 	if c := t.services.compacting[id]; c.at != "" {
 		at(c.at)
@@ -117,9 +142,6 @@ func (t *Table) slices(ctx context.Context, id groupID, files []file) ([]*slice,
 		}
 		s := at(instant)
 		s.logs = append(s.logs, l)
-	}
-	for _, s := range all {
-		slices.SortFunc(s.bases, func(a, b file) int { return strings.Compare(a.Name, b.Name) })
 	}
 	return all, nil
 }

@@ -2,13 +2,14 @@ package hfile
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
+
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/lakesweep/lakesweep/lake"
 )
@@ -139,9 +140,9 @@ func (r *Reader) inflate(stored []byte, size int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The buffer grows with what is really there: a damaged size must not allocate.
-	var out bytes.Buffer
-	n, err := io.Copy(&out, io.LimitReader(z, size+1))
+	// Deflate makes at most 1032 bytes of one: a damaged size must not allocate.
+	out := bytes.NewBuffer(make([]byte, 0, min(size+bytes.MinRead, 1032*int64(len(stored))+bytes.MinRead)))
+	n, err := io.Copy(out, io.LimitReader(z, size+1))
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ def goes_on(name):
     update(50, "a1")
     table.sound(now())
     if table.kind == "mor":
-        table.compact("execute" if name == "mor_pending" else "scheduleandexecute")
+        table.compact("execute" if tables.ALL[name][0] is tables.pending else "scheduleandexecute")
         table.sound(now())
     update(51, "a1")
     update(52, "a1")

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Measures planning a clean of a Hudi table against Hudi 1.2.0's own planner, in
+# one run, and prints ratios. Both plan the same files, or the script ends.
+# Needs GNU time, Python 3, Java 17 and Maven, and beside the project the folder
+# ../shared with the table maker and the oracle that runs Hudi's planner.
+#
+#	bench/hudi.sh [WORK]        WORK keeps the tables between runs, default /tmp/lakesweep-bench
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=${1:-/tmp/lakesweep-bench}
+shared=$(cd .. && pwd)/shared
+[ -x "$shared/tools/hudi-oracle/hudi-oracle" ] || { echo "there is no $shared: nothing to compare with"; exit 1; }
+command -v /usr/bin/time >/dev/null || { echo "install GNU time first (Debian: apt-get install time)"; exit 1; }
+mkdir -p "$work"
+bin=$work/lakesweep
+CGO_ENABLED=0 go build -o "$bin" ./cmd/lakesweep
+[ -d "$work/fastavro" ] || { python3 -m venv "$work/fastavro" && "$work/fastavro/bin/pip" -q install fastavro; }
+make_table() { [ -d "$1" ] || { "$work/fastavro/bin/python" "$shared/bench/make_hudi_table.py" "$1.part" "${@:2}" && mv "$1.part" "$1"; }; }
+make_table "$work/hudi"
+make_table "$work/hudi-wide" --partitions 10000 --groups 2 --recent 5
+echo hoodie.clean.incremental.enabled=false >"$work/full.properties"
+
+# ours NAME TABLE FLAG...: the best wall time of three, in seconds, and the peak memory, in KiB
+ours() {
+	local name=$1 best=1e9 peak=0 wall kib
+	shift
+	for _ in 1 2 3; do
+		/usr/bin/time -o "$work/time" -f '%e %M' "$bin" plan "$1" -o paths --progress none --retain-commits 1 --timeline-zone UTC --unsafe-mostly-dead "$1" "${@:2}" >"$work/ours"
+		read -r wall kib <"$work/time"
+		best=$(awk "BEGIN{print $wall < $best ? $wall : $best}")
+		if [ "$kib" -gt "$peak" ]; then peak=$kib; fi
+	done
+	printf '%-40s %7.2f s  %6d MiB\n' "lakesweep, $name" "$best" $((peak / 1024))
+	our_time=$best our_peak=$peak
+}
+
+# theirs NAME TABLE FLAG...: the same of Hudi, without the start of its JVM. Each time is that of the first plan in a JVM.
+theirs() {
+	local name=$1 best=1e9 peak=0 wall kib
+	shift
+	for _ in 1 2 3; do
+		/usr/bin/time -o "$work/time" -f '%M' "$shared/tools/hudi-oracle/hudi-oracle" batch <<<"plan $1 --policy latest-commits --retain 1 ${*:2}" >"$work/theirs" 2>"$work/err"
+		wall=$(python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); open(sys.argv[2],"w").writelines(f+"\n" for f in d["files"]); print(d["millis"]/1000)' "$work/theirs" "$work/theirs.paths")
+		kib=$(cat "$work/time")
+		best=$(awk "BEGIN{print $wall < $best ? $wall : $best}")
+		if [ "$kib" -gt "$peak" ]; then peak=$kib; fi
+	done
+	printf '%-40s %7.2f s  %6d MiB\n' "Hudi 1.2.0, $name" "$best" $((peak / 1024))
+	cmp <(sort "$work/ours") <(sort "$work/theirs.paths") || { echo "the plans differ"; exit 1; }
+	awk "BEGIN{printf \"%-40s %7.1f times faster, %.2f of the memory\n\", \"\", $best / $our_time, $our_peak / $peak}"
+}
+
+echo "50,000 file groups in 1,000 partitions, 101,000 base files, warm cache, best of three"
+full=hoodie.clean.incremental.enabled=false
+ours "all partitions" "$work/hudi" --config "$work/full.properties"
+theirs "all partitions" "$work/hudi" --set $full
+ours "touched partitions (10)" "$work/hudi"
+theirs "touched partitions (10)" "$work/hudi"
+echo "10,000 partitions, 5 of them touched since the last clean"
+"$bin" plan "$work/hudi-wide" -o json --progress none --retain-commits 1 --timeline-zone UTC --unsafe-mostly-dead "$work/hudi-wide" |
+	python3 -c 'import json,sys; d=json.load(sys.stdin); d=d.get("summary",d); print("list requests:", d["list_requests"])'
