@@ -16,13 +16,15 @@ CACHE = os.environ["LAKESWEEP_CACHE"]
 JAR, BINARY = sys.argv[1:3]
 WORK = tempfile.mkdtemp(prefix="lakesweep-check-")
 PLAIN = {k: v for k, v in os.environ.items() if not k.startswith("LAKESWEEP")}
+for key in set(os.environ) - set(PLAIN):
+    del os.environ[key]  # variables LAKESWEEP_… are flags to the binary that the JVM runs
 OPTIONS = {
     "hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false", "hoodie.embed.timeline.server": "false", "hoodie.parquet.small.file.limit": "0",
     "hoodie.compact.inline": "false", "hoodie.insert.shuffle.parallelism": "1", "hoodie.upsert.shuffle.parallelism": "1",
     "hoodie.write.concurrency.mode": "optimistic_concurrency_control", "hoodie.clean.failed.writes.policy": "LAZY",
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
     "hoodie.write.lock.conflict.resolution.strategy": "dev.lakesweep.hudi.BlobConflictResolutionStrategy",
-    "hoodie.write.commit.retry.on.conflict.enable": "false", "hoodie.spark.sql.insert.into.operation": "upsert", "lakesweep.binary": BINARY,
+    "hoodie.write.commit.retry.on.conflict.enable": "false", "hoodie.spark.sql.insert.into.operation": "upsert", "hoodie.lakesweep.binary": BINARY,
 }
 
 
@@ -164,7 +166,7 @@ def main():
             print("ok   " + name, flush=True)
         except Exception as e:
             failed += 1
-            print("FAIL %s: %s" % (name, str(e)[:3000]), flush=True)
+            print("FAIL %s: %s" % (name, str(e).split("\n\tat ")[0][:900]), flush=True)
     print("%d passed, %d failed" % (passed, failed))
     spark.stop()
     shutil.rmtree(WORK, ignore_errors=True)

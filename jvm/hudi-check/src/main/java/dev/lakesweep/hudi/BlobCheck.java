@@ -26,12 +26,12 @@ final class BlobCheck {
   private final String[] options;
 
   /**
-   * Takes {@code lakesweep.binary} (default: "lakesweep" on the PATH) and {@code lakesweep.options}, more options with
+   * Takes {@code hoodie.lakesweep.binary} (default: "lakesweep" on the PATH) and {@code hoodie.lakesweep.options}, more options with
    * blanks between, such as {@code --map s3a://=s3://}.
    */
   BlobCheck(Properties config) {
-    binary = config.getProperty("lakesweep.binary", "lakesweep");
-    String more = config.getProperty("lakesweep.options", "").trim();
+    binary = config.getProperty("hoodie.lakesweep.binary", "lakesweep");
+    String more = config.getProperty("hoodie.lakesweep.options", "").trim();
     options = more.isEmpty() ? new String[0] : more.split("\\s+");
   }
 
@@ -106,7 +106,7 @@ final class BlobCheck {
       said = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();
       status = p.waitFor();
     } catch (IOException e) {
-      throw new HoodieException("lakesweep can't be run, so the blobs of " + instant + " can't be checked; set lakesweep.binary", e);
+      throw new HoodieException("lakesweep can't be run, so the blobs of " + instant + " can't be checked; set hoodie.lakesweep.binary", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new HoodieException("interrupted while the blobs of " + instant + " were checked", e);
