@@ -145,19 +145,35 @@ func (r *Reader) Verify() error {
 func (r *Reader) read(yield func(lake.Verdict) bool) error {
 	sum, n := sha256.New(), int64(0)
 	var scratch []byte
-	var last spellings
-	for _, group := range r.file.RowGroups() {
-		more, err := r.group(group, &last, func(v lake.Verdict) bool {
-			scratch = appendVerdict(scratch[:0], &v)
-			hashRecord(sum, scratch)
-			n++
-			return yield(v)
-		})
-		if err != nil || !more {
+	for v, err := range ahead(r.decoded()) {
+		if err != nil {
 			return err
+		}
+		scratch = appendVerdict(scratch[:0], &v)
+		hashRecord(sum, scratch)
+		n++
+		if !yield(v) {
+			return nil
 		}
 	}
 	return r.check(sum, n)
+}
+
+// decoded yields the rows of all groups, unchecked.
+func (r *Reader) decoded() iter.Seq2[lake.Verdict, error] {
+	return func(yield func(lake.Verdict, error) bool) {
+		var last spellings
+		for _, group := range r.file.RowGroups() {
+			more, err := r.group(group, &last, func(v lake.Verdict) bool { return yield(v, nil) })
+			if err != nil {
+				yield(lake.Verdict{}, err)
+				return
+			}
+			if !more {
+				return
+			}
+		}
+	}
 }
 
 // group reads the columns of a row group side by side; more is false if yield

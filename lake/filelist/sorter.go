@@ -97,7 +97,7 @@ func (s *Sorter) Len() int64 {
 //
 // Errors: Internal, once, as the last element.
 func (s *Sorter) Sorted() iter.Seq2[lake.Verdict, error] {
-	return func(yield func(lake.Verdict, error) bool) {
+	return ahead(func(yield func(lake.Verdict, error) bool) {
 		var last repeating
 		stopped := false
 		err := s.merged(func(r []byte) (bool, error) {
@@ -110,7 +110,7 @@ func (s *Sorter) Sorted() iter.Seq2[lake.Verdict, error] {
 		if err != nil && !stopped {
 			yield(lake.Verdict{}, err)
 		}
-	}
+	})
 }
 
 // Packed is a verdict in its binary form.
