@@ -200,6 +200,7 @@ func (p *Printer) planFoot(plan Plan, s *stream) error {
 	if !plan.Oldest.IsZero() && !p.opt.Now.IsZero() {
 		lines = append(lines, [2]string{"age of dead", Span(p.opt.Now.Sub(plan.Youngest)) + " to " + Span(p.opt.Now.Sub(plan.Oldest))})
 	}
+	lines = append(lines, blobLines(t.Blobs)...)
 	requests := Count(t.ListRequests) + " to list, " + Count(t.DeleteRequests) + " to delete"
 	if cost, ok := p.opt.Prices.Requests(t); ok {
 		requests += ", " + dollars(cost)
@@ -220,6 +221,45 @@ func (p *Printer) planFoot(plan Plan, s *stream) error {
 		return nil
 	}
 	return p.printf("%s\n", plan.Last)
+}
+
+// keptShown is how many kept blobs of each kind the text names.
+const keptShown = 3
+
+// blobLines say what became of the external blobs that lost a reference.
+func blobLines(b *filelist.Blobs) [][2]string {
+	if b == nil {
+		return nil
+	}
+	some := func(list ...any) (text string) {
+		for i := 0; i < len(list); i += 2 {
+			if n, ok := list[i].(int64); ok && n > 0 {
+				text += fmt.Sprintf(", %s %s", Count(n), list[i+1])
+			}
+		}
+		return strings.TrimPrefix(text, ", ")
+	}
+	listed := some(b.Unreferenced, "that nothing refers to", b.Pending, "that a write in flight refers to", b.Undecided, "undecided")
+	kept := some(b.Referenced, "still referred to", b.OutsideRoots, "below no --blob-root", b.InsideTable, "in the table's own folders", b.OddSpelling, "of doubtful spelling")
+	looked := some(b.Files.Expired, "dead files", b.Files.Groups, "files beside them", b.Files.Rest, "others", b.Files.Remembered, "known from the ledger", b.Files.RuledOut, "ruled out by statistics", b.Files.Read, "read", b.Files.Unread, "that can't be read")
+	lines := [][2]string{{"blobs", Count(b.Candidates) + " lost a reference, in the columns " + Printable(strings.Join(b.Columns, ", "))}}
+	for _, l := range [][2]string{{"to queue: ", listed}, {"kept: ", kept}, {"waiting: ", some(b.Queued, "in the queue", b.Due, "due")}, {"looked in: ", looked}} {
+		if l[1] != "" {
+			lines = append(lines, [2]string{"", l[0] + l[1]})
+		}
+	}
+	shown := map[string]int{}
+	for _, k := range b.Kept {
+		if shown[k.Why]++; shown[k.Why] > keptShown {
+			continue
+		}
+		by := ""
+		if k.By != "" {
+			by = " by " + k.By
+		}
+		lines = append(lines, [2]string{"", "kept " + Printable(k.Blob) + ": " + strings.ReplaceAll(k.Why, "_", " ") + Printable(by)})
+	}
+	return lines
 }
 
 // guardLines counts the guards that passed and spells out the others.

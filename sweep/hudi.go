@@ -182,6 +182,7 @@ func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, 
 			return nil, err
 		}
 		s.Warnings = append(s.Warnings, blobs.notes...)
+		s.ListRequests += run.table.Listed()
 	}
 	totals.Candidates, totals.Protected, totals.Foreign, totals.ListRequests = s.Candidates, s.Protected, s.Foreign, s.ListRequests
 	state, err := clean.State()

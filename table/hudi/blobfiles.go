@@ -24,7 +24,8 @@ func (t *Table) DataFiles(ctx context.Context) iter.Seq2[blob.File, error] {
 // DataFilesIn yields what DataFiles does of some partitions.
 func (t *Table) DataFilesIn(ctx context.Context, partitions []string) iter.Seq2[blob.File, error] {
 	return t.streamed(ctx, func(ctx context.Context, emit func([]blob.File) error) error {
-		_, err := t.walk(ctx, partitions, false, func(ctx context.Context, f folder) error { return t.emitFiles(ctx, f, emit) })
+		n, err := t.walk(ctx, partitions, false, func(ctx context.Context, f folder) error { return t.emitFiles(ctx, f, emit) })
+		t.listed.Add(n)
 		return err
 	})
 }
@@ -71,7 +72,9 @@ func (t *Table) dataFiles(ctx context.Context, emit func([]blob.File) error) err
 		return t.emitFiles(ctx, f, emit)
 	}
 	holds := func(f folder) bool { return f.marker != nil || len(f.files) > 0 }
-	if _, err := t.traverse(ctx, []string{""}, true, holds, visit); err != nil || t.files == nil {
+	n, err := t.traverse(ctx, []string{""}, true, holds, visit)
+	t.listed.Add(n)
+	if err != nil || t.files == nil {
 		return err
 	}
 	// What the metadata table lists and no folder shows is missing.
@@ -88,9 +91,13 @@ func (t *Table) dataFiles(ctx context.Context, emit func([]blob.File) error) err
 			rest = append(rest, p)
 		}
 	}
-	_, err = t.walk(ctx, rest, false, visit)
+	n, err = t.walk(ctx, rest, false, visit)
+	t.listed.Add(n)
 	return err
 }
+
+// Listed is how many requests DataFiles and DataFilesIn made so far.
+func (t *Table) Listed() int64 { return t.listed.Load() }
 
 func (t *Table) emitFiles(ctx context.Context, f folder, emit func([]blob.File) error) error {
 	files, err := t.blobFiles(ctx, f)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -42,6 +43,7 @@ type Table struct {
 	services   services
 	completion *completions
 	visible    visibility
+	listed     atomic.Int64 // requests of DataFiles
 }
 
 // Detect reports whether a Hudi table's root is at the place that r reads.
