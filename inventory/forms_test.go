@@ -8,9 +8,11 @@ import (
 	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -485,4 +487,18 @@ func converted(t rapid.TB, s *shelf, o Options) []byte {
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// Manifests of GCS have a colon in their names, which makes no URI of a
+// relative one.
+func TestRelativeSourcesMayHoldColons(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const name = "lists/5d1f_2020-01-31T00:00_manifest.csv"
+	if err := errors.Join(os.Mkdir("lists", 0o755), os.WriteFile(name, []byte("path,size\ns3://b/t/x,1\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	objects, _, _, _ := scan(t, Options{Source: name}, "s3://b/t")
+	if len(objects) != 1 {
+		t.Errorf("%v", objects)
+	}
 }

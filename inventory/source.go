@@ -101,7 +101,7 @@ func (s *Source) open(ctx context.Context) error {
 		return s.openQuery(ctx)
 	}
 	spelled := s.o.Source
-	if !strings.Contains(spelled, ":") && !filepath.IsAbs(spelled) {
+	if !isAbsolute(spelled) && !filepath.IsAbs(spelled) {
 		absolute, err := filepath.Abs(spelled)
 		if err != nil {
 			return invalid(s.o.Source, err, "Write an absolute path.")
