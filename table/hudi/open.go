@@ -198,10 +198,14 @@ func (t *Table) wrap(err error) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*lake.Error](err); ok && e.Table == "" {
-		named := *e
-		named.Table = t.root.String()
-		return &named
+	e, ok := errors.AsType[*lake.Error](err)
+	switch {
+	case !ok || e.Table != "":
+		return err
+	case error(e) != err: // what was said on the way, such as which file, stays
+		return &lake.Error{Table: t.root.String(), Kind: e.Kind, Code: e.Code, Err: err}
 	}
-	return err
+	named := *e
+	named.Table = t.root.String()
+	return &named
 }
