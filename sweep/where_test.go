@@ -14,6 +14,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store/mem"
+	"github.com/lakesweep/lakesweep/table/delta/deltatest"
 )
 
 // whereTable is a random table partitioned by y (string), m (string) and n
@@ -340,5 +341,46 @@ func TestWhereIsAFilter(t *testing.T) {
 	}
 	if pruned < tables*predicates/4 {
 		t.Errorf("only %d of %d predicates spared list requests", pruned, tables*predicates)
+	}
+}
+
+// One partition of 48 takes at most a 24th of the list requests of the whole
+// table, on whatever level and in whatever words the predicate names it.
+func TestOnePartitionOfManyListsLittle(t *testing.T) {
+	w := &whereTable{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	traits := mem.Default()
+	traits.Flat, traits.PageSize = true, 50
+	w.st = mem.New(mem.Options{Traits: traits, Now: func() time.Time { return w.now }})
+	l := deltatest.New(t, deltatest.Mem(w.st)).Partition("day", "hour")
+	at := w.now.AddDate(0, 0, -30)
+	var adds []deltatest.Action
+	for p := range 48 {
+		for f := range 500 {
+			name := fmt.Sprintf("day=%02d/hour=%02d/f%03d", p/24, p%24, f)
+			l.Data(name, 9, at)
+			if f%10 > 0 { // every tenth is dead
+				adds = append(adds, deltatest.NewAdd(name, 9))
+			}
+		}
+	}
+	l.Commit(at, adds...)
+	_, _, whole := w.plan(t, "")
+	for where, share := range map[string]int64{
+		"day = '01' AND hour = '07'":                       24,
+		"concat(day, '-', hour) = '01-07'":                 24,
+		"hour IN ('07') AND NOT day < '01'":                24,
+		"hour = '07'":                                      16, // two of 48
+		"day = '00' AND hour = '03' OR day||hour = '0120'": 16,
+		"day = '01'":                                       1,
+		"day = '02'":                                       24,
+	} {
+		dead, _, requests := w.plan(t, where)
+		if requests*share > whole {
+			t.Errorf("%s: %d list requests of %d", where, requests, whole)
+		}
+		if len(dead)%50 != 0 || (len(dead) == 0) != (where == "day = '02'") {
+			t.Errorf("%s: %d dead", where, len(dead))
+		}
+		t.Logf("%s: %d of %d list requests, %d dead", where, requests, whole, len(dead))
 	}
 }
