@@ -70,7 +70,7 @@ func (f *foreignRoots) sorted() []string {
 //
 // Source: design/product.md, "Foreign tables".
 func foreignRoot(k lake.Key, directory bool) (lake.Key, bool) {
-	if !strings.Contains(string(k), "/_delta_log") && !strings.Contains(string(k), "/.hoodie") && !strings.HasSuffix(string(k), ".metadata.json") {
+	if !marked(string(k)) && !strings.HasSuffix(string(k), ".metadata.json") {
 		return "", false
 	}
 	for name, end := range k.Components {
@@ -86,4 +86,18 @@ func foreignRoot(k lake.Key, directory bool) (lake.Key, bool) {
 		return dir.Dir(), true
 	}
 	return "", false
+}
+
+// marked reports whether a component below the first begins like a log's folder.
+func marked(name string) bool {
+	for {
+		i := strings.IndexByte(name, '/')
+		if i < 0 || i+1 == len(name) {
+			return false
+		}
+		name = name[i+1:]
+		if name[0] == '_' || name[0] == '.' {
+			return true
+		}
+	}
 }
