@@ -5,6 +5,8 @@
 # ../shared with the table maker and the oracle that runs Hudi's planner.
 #
 #	bench/hudi.sh [WORK]        WORK keeps the tables between runs, default /tmp/lakesweep-bench
+#
+# LARGE=1 also makes a table of 2,125,200 base files (7 minutes) and cleans 2,024,000 of them away.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=${1:-/tmp/lakesweep-bench}
@@ -59,3 +61,18 @@ theirs "touched partitions (10)" "$work/hudi"
 echo "10,000 partitions, 5 of them touched since the last clean"
 "$bin" plan "$work/hudi-wide" -o json --progress none --retain-commits 1 --timeline-zone UTC --unsafe-mostly-dead "$work/hudi-wide" |
 	python3 -c 'import json,sys; d=json.load(sys.stdin); d=d.get("summary",d); print("list requests:", d["list_requests"])'
+
+[ -n "${LARGE:-}" ] || exit 0
+echo "2,024,000 files to delete in 2,200 partitions: cleans until nothing is left"
+make_table "$work/hudi-large" --partitions 2200 --groups 46 --versions 21 --recent 0
+runs=0 peak=0 SECONDS=0
+while :; do
+	/usr/bin/time -o "$work/time" -f '%M' "$bin" clean "$work/hudi-large" -o json --yes --progress none --retain-versions 1 --timeline-zone UTC --no-other-writers --unsafe-mostly-dead "$work/hudi-large" >"$work/out" 2>"$work/err"
+	kib=$(cat "$work/time")
+	if [ "$kib" -gt "$peak" ]; then peak=$kib; fi
+	left=$(find "$work/hudi-large" -name '*.parquet' | wc -l)
+	[ "$left" != "${before:-}" ] || break
+	before=$left runs=$((runs + 1))
+done
+printf '%-40s %7d s  %6d MiB in %d cleans, %d base files left\n' "lakesweep clean" "$SECONDS" $((peak / 1024)) "$runs" "$left"
+rm -rf "$work/hudi-large"
