@@ -235,6 +235,9 @@ func (w *blobWorld) copy() *blobWorld {
 func TestRandomBlobHistories(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newBlobWorld(rt, t)
+		if rapid.Bool().Draw(rt, "merge on read") {
+			w.mergeOnRead()
+		}
 		names := []string{"a", "b", "c", "d"}
 		w.upload(names...)
 		w.pass(72)
@@ -248,10 +251,10 @@ func TestRandomBlobHistories(t *testing.T) {
 }
 
 type blobHistory struct {
-	w     *blobWorld
-	rt    *rapid.T
-	names []string
-	open  map[string]string // write in flight → its file
+	w            *blobWorld
+	rt           *rapid.T
+	names        []string
+	open, groups map[string]string // write in flight → its file, its group
 }
 
 func (h *blobHistory) some() []string {
@@ -271,23 +274,32 @@ func (h *blobHistory) group() string {
 
 func (h *blobHistory) step() {
 	w := h.w
-	switch rapid.IntRange(0, 8).Draw(h.rt, "step") {
+	switch rapid.IntRange(0, 9).Draw(h.rt, "step") {
+	case 9: // a slice with a write in flight isn't compacted
+		if len(h.open) == 0 {
+			w.compact(h.group())
+		}
 	case 0, 1, 2:
 		h.commit(w.begin(), h.group())
 	case 3:
 		if h.open == nil {
-			h.open = map[string]string{}
+			h.open, h.groups = map[string]string{}, map[string]string{}
 		}
 		at := w.begin()
-		h.open[at] = w.file(at, h.group(), h.some()...)
+		group := h.group()
+		if s := w.slices[group]; w.mor && s == nil {
+			h.commit(at, group) // a group begins with a base file that is complete
+			return
+		}
+		h.open[at], h.groups[at] = w.file(at, group, h.some()...), group
 	case 4:
 		for at, f := range h.open {
 			delete(h.open, at)
 			if rapid.Bool().Draw(h.rt, "rolled back") {
-				w.remove("table/" + f)
-				w.remove("table/.hoodie/" + at + ".commit.requested")
-				w.remove("table/.hoodie/" + at + ".inflight")
-				delete(w.refs, f)
+				w.rollback(at, f)
+				if s := w.slices[h.groups[at]]; s != nil && s.logs == 0 {
+					delete(w.slices, h.groups[at]) // its base file went
+				}
 				return
 			}
 			w.complete(at, []string{f})
@@ -303,12 +315,13 @@ func (h *blobHistory) step() {
 // commit asks and commits, or takes its file back.
 func (h *blobHistory) commit(at, group string) {
 	w := h.w
+	before := w.slices[group]
 	f := w.file(at, group, h.some()...)
 	if len(w.ask(at, f).Conflicts) > 0 {
-		w.remove("table/" + f)
-		w.remove("table/.hoodie/" + at + ".commit.requested")
-		w.remove("table/.hoodie/" + at + ".inflight")
-		delete(w.refs, f)
+		w.rollback(at, f)
+		if before == nil {
+			delete(w.slices, group)
+		}
 		return
 	}
 	w.complete(at, []string{f})
