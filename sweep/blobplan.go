@@ -64,6 +64,9 @@ func (run *hudiRun) blobNames() (*lake.BlobNames, error) {
 func (run *hudiRun) judgeOptions(e *Engine, names *lake.BlobNames) blob.Options {
 	o := run.table.BlobOptions()
 	o.Names, o.Workers, o.Observe = names, run.config.Blobs.Parallelism, e.Observe
+	if run.req.Tuning.Workers > 0 {
+		o.Workers = run.req.Tuning.Workers
+	}
 	if e.StateDir != "" {
 		o.Ledger = blob.OpenLedger(e.StateDir, run.table.ID(), run.root)
 	}

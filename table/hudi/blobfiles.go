@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
+	"strings"
 	"sync"
 
+	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/datafile"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -149,7 +153,32 @@ func (t *Table) blobFiles(ctx context.Context, f folder) (out []blob.File, err e
 			return nil, err
 		}
 	}
+	for _, name := range f.foreign {
+		if d, ok := maybeData(name); ok && !slices.Contains(f.dirs, string(f.key(name))) {
+			out = append(out, blob.File{File: d, Partition: f.partition, Key: f.key(name), Size: -1})
+		}
+	}
 	return out, nil
+}
+
+// maybeData reads names that are outside our grammar, but that Hudi, which
+// looks for an extension anywhere in them, may take for data files: what they
+// refer to keeps blobs.
+//
+// Source: Hudi 1.2.0, FSUtils and HoodieFileFormat.
+func maybeData(name string) (datafile.File, bool) {
+	d := datafile.File{Name: name}
+	if strings.HasPrefix(name, ".") {
+		d.Log = strings.Contains(name, ".log.")
+		return d, d.Log
+	}
+	for _, ext := range []string{"parquet", "orc", "hfile", "lance"} {
+		if strings.Contains(name, "."+ext) {
+			d.Ext = ext
+			return d, true
+		}
+	}
+	return d, false
 }
 
 // Committed reports whether what an instant wrote is part of the table, as far
@@ -171,9 +200,18 @@ func (t *Table) Committed(ctx context.Context, instant string) (bool, error) {
 // write has a schema.
 //
 // Errors: Damaged; Invalid for a name of a column that can't refer to blobs;
-// those of the store.
+// Unsupported for a bootstrapped table that refers to blobs; those of the store.
 // Source: spec/hudi-metadata-table.md section 5.
 func (t *Table) BlobColumns(ctx context.Context, more []string) (blob.Columns, error) {
+	columns, err := t.blobColumns(ctx, more)
+	if err == nil && len(columns) > 0 && t.properties["hoodie.bootstrap.base.path"] != "" {
+		return nil, t.wrap(&lake.Error{Op: "look for blobs", Kind: lake.Unsupported, Err: errors.New("the table was bootstrapped: its records may lie in files outside of it"),
+			Hint: "Leave --blobs out."})
+	}
+	return columns, err
+}
+
+func (t *Table) blobColumns(ctx context.Context, more []string) (blob.Columns, error) {
 	schema, err := t.schema(ctx)
 	if err != nil {
 		return nil, t.wrap(err)

@@ -54,6 +54,10 @@ func (c *chunk) passed(pass func(least, greatest string) bool) bool {
 	return ok && pass != nil && pass(string(least.ByteArray()), string(greatest.ByteArray()))
 }
 
+// plainDictionary is what the data pages of files of format version 1, such as
+// Hudi's, call the same encoding.
+const plainDictionary = format.Encoding(2)
+
 // allDictionary reports whether every data page refers to the dictionary.
 func (c *chunk) allDictionary() bool {
 	if d := c.meta.DictionaryPageOffset; d <= 0 || d >= c.meta.DataPageOffset {
@@ -64,7 +68,7 @@ func (c *chunk) allDictionary() bool {
 		if s.PageType != format.DataPage && s.PageType != format.DataPageV2 {
 			continue
 		}
-		if s.Encoding != format.RLEDictionary && s.Encoding != format.PlainDictionary {
+		if s.Encoding != format.RLEDictionary && s.Encoding != plainDictionary {
 			return false
 		}
 		data = true
