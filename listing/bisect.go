@@ -166,13 +166,19 @@ func (w *walk) work(ctx context.Context, s *span) {
 		if err == nil && len(mine) > 0 {
 			err = w.emit(mine)
 		}
+		jumped := false
+		if err == nil && !closed {
+			jumped, closed = w.jump(s)
+		}
 		w.mu.Lock()
 		more := w.settle(ctx, s, page.Entries, mine, closed, err)
 		w.mu.Unlock()
 		if !more {
 			return
 		}
-		token = page.Next
+		if token = page.Next; jumped {
+			token = ""
+		}
 	}
 }
 

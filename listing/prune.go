@@ -3,9 +3,7 @@ package listing
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -107,75 +105,6 @@ func (w *walk) pageKeys() float64 {
 	}
 	return 1000
 }
-
-// estimate tells how many requests reading a directory spares, at least and
-// likely, by the seeds below it; none if it had better be listed flat.
-func (p *pruning) estimate(dir string, seeds []string) (sure, likely float64) {
-	entries, run := 0.0, 0.0
-	if dir == "" {
-		entries = float64(max(len(p.w.o.Within)-1, 0)) // what Within leaves out lies there too
-	}
-	flush := func() {
-		likely += p.spares(run)
-		run = 0
-	}
-	for len(seeds) > 0 {
-		entries++
-		child, isDir := childOf(dir, seeds[0])
-		if !isDir {
-			seeds = seeds[1:]
-			continue
-		}
-		n := max(1, len(below(child, seeds)))
-		switch p.w.o.Reach(child) {
-		case Nothing:
-			names := float64(n) * p.weight
-			run += names
-			sure += p.spares(names)
-		case Part:
-			flush()
-			s, l := p.estimate(child, seeds[:n])
-			sure, likely = sure+s, likely+l
-		case Whole:
-			flush()
-		}
-		seeds = seeds[n:]
-	}
-	flush()
-	pages := max(1, math.Ceil(entries/p.page))
-	if likely <= pages || max(sure, likely/pruneLikely) < pages {
-		return 0, 0
-	}
-	p.read[dir] = pages
-	return sure - pages, likely - pages
-}
-
-// spares returns how many requests jumping over so many names spares at least.
-func (p *pruning) spares(names float64) float64 { return max(0, math.Floor(names/p.page)-1) }
-
-// childOf returns the subdirectory of dir that name lies in; false for a file.
-func childOf(dir, name string) (string, bool) {
-	start := 0
-	if dir != "" {
-		start = len(dir) + 1
-	}
-	i := strings.IndexByte(name[start:], '/')
-	return name[:start+max(i, 0)], i >= 0
-}
-
-// below returns those of the sorted names that lie below dir.
-func below(dir string, names []string) []string {
-	if dir == "" {
-		return names
-	}
-	r := Below(dir)
-	lo, _ := slices.BinarySearch(names, r.After)
-	hi, _ := slices.BinarySearch(names, r.Before)
-	return names[lo:hi]
-}
-
-// known returns how many names below a directory are known to exist.
-func (p *pruning) known(dir string) float64 { return float64(len(below(dir, p.seeds))) * p.weight }
 
 // node is a directory that was read.
 type node struct {
@@ -297,7 +226,7 @@ func (p *pruning) rest(dir string, rest Range, j *joiner) {
 	known := 0.0
 	for names = names[first:]; len(names) > 0; {
 		n := 1
-		if unwanted := p.unwanted(dir, names[0]); unwanted != "" && unwanted+"/" >= rest.After {
+		if unwanted := p.w.unwanted(dir, names[0]); unwanted != "" && unwanted+"/" >= rest.After {
 			n = len(below(unwanted, names))
 			j.want(Range{After: rest.After, Before: unwanted + "/"}, known)
 			j.skip(float64(n) * p.weight)
@@ -312,13 +241,13 @@ func (p *pruning) rest(dir string, rest Range, j *joiner) {
 
 // unwanted returns the uppermost directory between dir and a name in which
 // nothing is wanted; "" if there is none.
-func (p *pruning) unwanted(dir, name string) string {
+func (w *walk) unwanted(dir, name string) string {
 	for {
 		child, isDir := childOf(dir, name)
 		if !isDir {
 			return ""
 		}
-		switch p.w.o.Reach(child) {
+		switch w.o.Reach(child) {
 		case Nothing:
 			return child
 		case Whole:
@@ -328,50 +257,21 @@ func (p *pruning) unwanted(dir, name string) string {
 	}
 }
 
-// joiner makes ranges of what comes in key order.
-type joiner struct {
-	page   float64 // a gap of so many names is jumped over
-	within []Range
-
-	ranges []Range
-	bound  int          // of within, that the last range lies in
-	names  float64      // known in the ranges
-	gap    float64      // names known to lie behind the last range
-	files  []store.Info // between the ranges
-	behind []store.Info // behind the last range
-}
-
-func (j *joiner) file(e store.Info) { j.behind = append(j.behind, e) }
-
-// skip passes over a directory of so many names.
-func (j *joiner) skip(names float64) { j.gap += names }
-
-// want takes a range of so many names.
-func (j *joiner) want(r Range, names float64) {
-	if r.Before != "" && r.After >= r.Before {
-		return
+// jump lets s go on behind the directory that its last name lies in, if nothing
+// is wanted there: the next page begins where it would have begun, or later.
+// closed reports that nothing is left of s.
+func (w *walk) jump(s *span) (jumped, closed bool) {
+	if w.o.Reach == nil {
+		return false, false
 	}
-	for i, w := range j.within {
-		if !w.overlaps(r) {
-			continue
-		}
-		part := Range{After: max(r.After, w.After), Before: r.Before}
-		if part.Before == "" || w.Before != "" && w.Before < part.Before {
-			part.Before = w.Before
-		}
-		if last := len(j.ranges) - 1; last >= 0 && i == j.bound && j.gap < j.page {
-			j.ranges[last].Before = part.Before
-			j.names += j.gap
-		} else {
-			j.files = append(j.files, j.behind...)
-			j.ranges, j.bound = append(j.ranges, part), i
-		}
-		j.behind, j.gap = nil, 0
+	dir := w.unwanted("", s.last)
+	if dir == "" {
+		return false, false
 	}
-	j.names += names
-}
-
-// done returns the files to emit and the ranges to list.
-func (j *joiner) done() ([]store.Info, []Range) {
-	return append(j.files, j.behind...), j.ranges
+	behind := afterAll(dir)
+	if s.past(behind) {
+		return true, true
+	}
+	s.last = max(s.last, behind)
+	return true, false
 }
