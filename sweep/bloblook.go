@@ -80,7 +80,24 @@ func (run *hudiRun) explainBlob(ctx context.Context, e *Engine, uri string) (tab
 		x.Verdict = "dead"
 		x.Because = append(x.Because, table.Because{Action: "unreferenced", Rule: "No file of the table refers to it. It is deleted only if a clean queued it, and only then."})
 	}
-	return x, nil
+	return x, run.explainQueued(ctx, names, forms, &x)
+}
+
+// explainQueued adds that a blob waits in the table's queue.
+func (run *hudiRun) explainQueued(ctx context.Context, names *lake.BlobNames, forms []string, x *table.Explanation) error {
+	snap, err := blobqueue.New(run.reader, nil, nil, blobqueue.Tuning{}).Load(ctx)
+	if err != nil || snap.Meta.Entries == 0 {
+		return err
+	}
+	for entry, err := range snap.Entries(ctx) {
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(names.Forms(lake.BlobID(entry.Path)), func(form string) bool { return slices.Contains(forms, form) }) {
+			x.Because = append(x.Because, table.Because{Instant: entry.Enqueued, Action: "queued", Rule: fmt.Sprintf("It waits in the queue as %q since the clean %s let its last known reference go.", entry.Path, entry.Source)})
+		}
+	}
+	return nil
 }
 
 func refers(f blob.File, r blob.Reference, uri string) string {

@@ -75,7 +75,8 @@ func (l *logReader) avro(b logblock.Block, emit func(Reference, bool) error) err
 		return err
 	}
 	schema, marked := known.schema, known.blobs
-	if !schema.shaped {
+	images := b.Type == logblock.CDCData && schema.images()
+	if !schema.shaped && !images {
 		return nil
 	}
 	content, err := b.Content()
@@ -83,6 +84,11 @@ func (l *logReader) avro(b logblock.Block, emit func(Reference, bool) error) err
 		return err
 	}
 	r := recordReader{schema: schema, emit: func(ref Reference) error { return emit(ref, marked.cover(ref.Column)) }}
+	if images {
+		r.image = func(text string) error {
+			return imageReferences(text, func(ref Reference) error { return emit(ref, false) })
+		}
+	}
 	for record, err := range logblock.Records(content) {
 		if err == nil {
 			err = r.read(record)

@@ -265,3 +265,23 @@ func Large(t testing.TB, refs ...Ref) []byte {
 	}
 	return out.Bytes()
 }
+
+// TextCDC appends a block of one change, whose image after is text.
+func TextCDC(t testing.TB, dst []byte, instant, image string) []byte {
+	t.Helper()
+	schema := `{"type":"record","name":"CDC","fields":[{"name":"op","type":"string"},{"name":"ts_ms","type":"string"},{"name":"before","type":["null","string"]},{"name":"after","type":["null","string"]}]}`
+	type change struct {
+		Op     string  `avro:"op"`
+		At     string  `avro:"ts_ms"`
+		Before *string `avro:"before"`
+		After  *string `avro:"after"`
+	}
+	body, err := parse(t, schema).Encode(&change{"u", "1", nil, &image})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := binary.BigEndian.AppendUint32(nil, 3)
+	out = binary.BigEndian.AppendUint32(out, 1)
+	out = append(binary.BigEndian.AppendUint32(out, uint32(len(body))), body...)
+	return logblock.Append(dst, logblock.CDCData, header(instant, schema), out)
+}
