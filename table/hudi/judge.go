@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -24,7 +25,7 @@ func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, er
 	if err != nil {
 		return nil, sum, err
 	}
-	dead, reasons := make([]file, 0, len(f.files)), make([]lake.Reason, 0, len(f.files))
+	out := make([]lake.Verdict, 0, len(f.files)+2)
 	var ghosts []string
 	active := false
 	for _, g := range groups {
@@ -43,11 +44,11 @@ func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, er
 			if !v.dead {
 				continue
 			}
-			v.slice.files(func(f file) {
-				if f.missing {
-					ghosts = append(ghosts, strings.Clone(f.Name))
+			v.slice.files(func(one file) {
+				if one.missing {
+					ghosts = append(ghosts, strings.Clone(one.Name))
 				} else {
-					dead, reasons = append(dead, f), append(reasons, v.reason)
+					out = append(out, lake.Verdict{Key: f.key(one.Name), Size: one.size, Modified: one.modified, Reason: v.reason, ETag: strings.Clone(one.etag)})
 				}
 			})
 		}
@@ -55,20 +56,16 @@ func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, er
 	if len(ghosts) > 0 {
 		sum.Ghosts = map[string][]string{f.partition: ghosts}
 	}
-	sum.Dead = int64(len(dead))
+	sum.Dead = int64(len(out))
 	sum.Protected = sum.Candidates - sum.Dead - int64(missing(f.files))
-	whole := !active && p.partitionDead(f, len(dead))
-	out := make([]lake.Verdict, 0, len(dead)+2)
-	for i, d := range dead {
-		v := lake.Verdict{Key: f.key(d.Name), Size: d.size, Modified: d.modified, Reason: reasons[i], ETag: strings.Clone(d.etag)}
-		if whole {
-			v.Reason = lake.DeadPartition
+	whole := !active && p.partitionDead(f, len(out))
+	if whole {
+		for i := range out {
+			out[i].Reason = lake.DeadPartition
 		}
-		if v.Size >= 0 {
-			out = append(out, v)
-		} else if out, err = p.t.append(ctx, out, v); err != nil {
-			return nil, sum, err
-		}
+	}
+	if out, err = p.t.sized(ctx, out); err != nil {
+		return nil, sum, err
 	}
 	if p.Config.Orphans && p.Resumes == "" {
 		left := len(out)
@@ -142,8 +139,23 @@ func (p *Plan) count(sum *Summary, v ruling) {
 	}
 }
 
-// append adds a verdict, with size and time by a stat where neither the listing
-// nor the metadata table gave them.
+// sized looks up sizes that neither the listing nor the metadata table gave.
+func (t *Table) sized(ctx context.Context, list []lake.Verdict) (out []lake.Verdict, err error) {
+	if !slices.ContainsFunc(list, func(v lake.Verdict) bool { return v.Size < 0 }) {
+		return list, nil
+	}
+	for _, v := range list {
+		if v.Size >= 0 {
+			out = append(out, v)
+		} else if out, err = t.append(ctx, out, v); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// append adds a verdict, with size and time by a stat where the listing didn't
+// give them.
 func (t *Table) append(ctx context.Context, list []lake.Verdict, v lake.Verdict) ([]lake.Verdict, error) {
 	if v.Modified.IsZero() {
 		i, err := t.reader.Stat(ctx, string(v.Key))

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/twmb/avro"
+
 	"github.com/lakesweep/lakesweep/table/hudi/hfile"
 	"github.com/lakesweep/lakesweep/table/hudi/logblock"
 )
 
 // Files is the merged partition "files". Safe for concurrent use.
 //
-// Memory: what was written since the metadata table's last compaction, and a
-// few blocks of its base file.
+// Memory: what was written since the metadata table's last compaction, as it
+// lies in the log (100 bytes a name), and a few blocks of its base file.
 type Files struct {
 	base       *hfile.Reader // nil if there is none
 	baseSchema string
@@ -22,8 +24,27 @@ type Files struct {
 
 // change is what the log says of one key.
 type change struct {
-	replaced bool // a delete block dropped what the base file has
-	files    map[string]fileInfo
+	replaced bool      // a delete block dropped what the base file has
+	values   []encoded // oldest first
+}
+
+// encoded is a record that is decoded when it is asked for.
+type encoded struct {
+	schema *avro.Schema
+	value  []byte
+}
+
+// files merges the records of c, key's, among themselves.
+func (c *change) files(key string) (map[string]fileInfo, error) {
+	var out map[string]fileInfo
+	for _, v := range c.values {
+		r, err := decodeRecord(v.schema, key, v.value)
+		if err != nil {
+			return nil, err
+		}
+		out = merge(out, r.Files)
+	}
+	return out, nil
 }
 
 // Files reads the log of the partition "files" and opens its base file.
@@ -86,14 +107,10 @@ func (f *Files) apply(b logblock.Block, deletions logblock.Deletions) error {
 			return err
 		}
 		return eachEntry(b, func(e hfile.Entry) error {
-			r, err := decodeRecord(schema, e.Key, e.Value)
-			if err != nil {
-				return err
-			}
 			if f.log[e.Key] == nil {
 				f.log[e.Key] = &change{}
 			}
-			f.log[e.Key].files = merge(f.log[e.Key].files, r.Files)
+			f.log[e.Key].values = append(f.log[e.Key].values, encoded{schema, e.Value})
 			return nil
 		})
 	}
@@ -103,11 +120,15 @@ func (f *Files) apply(b logblock.Block, deletions logblock.Deletions) error {
 // lookup returns the merged entries of a key and whether there is such a record.
 func (f *Files) lookup(key string) (map[string]fileInfo, bool, error) {
 	c := f.log[key]
-	if f.base == nil || c != nil && c.replaced {
-		if c == nil {
-			return nil, false, nil
+	var changed map[string]fileInfo
+	if c != nil {
+		var err error
+		if changed, err = c.files(key); err != nil {
+			return nil, false, err
 		}
-		return c.files, c.files != nil, nil
+	}
+	if f.base == nil || c != nil && c.replaced {
+		return changed, changed != nil, nil
 	}
 	value, ok, err := f.base.Lookup(key)
 	if err != nil {
@@ -126,7 +147,7 @@ func (f *Files) lookup(key string) (map[string]fileInfo, bool, error) {
 		files = r.Files
 	}
 	if c != nil {
-		files = merge(files, c.files)
+		files = merge(files, changed)
 	}
 	return files, ok || c != nil, nil
 }

@@ -2,7 +2,6 @@ package mdt
 
 import (
 	"fmt"
-	"maps"
 	"sync"
 
 	"github.com/twmb/avro"
@@ -97,12 +96,13 @@ func decodeAs[T any](schema *avro.Schema, key string, value []byte) (*T, error) 
 	return r, nil
 }
 
-// merge lays newer over older as Hudi does: a tombstone and the entry it finds
-// both vanish, one that finds nothing stays; of two sizes the larger counts.
+// merge lays newer over older, which it changes, as Hudi does: a tombstone and
+// the entry it finds both vanish, one that finds nothing stays; of two sizes the
+// larger counts.
 //
 // Source: HoodieMetadataPayload.combineFileSystemMetadata.
 func merge(older, newer map[string]fileInfo) map[string]fileInfo {
-	out := maps.Clone(older)
+	out := older
 	if out == nil {
 		out = make(map[string]fileInfo, len(newer))
 	}
