@@ -52,7 +52,7 @@ type Options struct {
 	CaseFolds bool          // compare folded forms too (store.Traits.CaseFolds)
 	Grain     time.Duration // resolution of Modified; an object may be younger by so much
 	NotAfter  time.Time     // objects modified after it can't die either, if not zero: the start of an inventory's scan
-	Memory    int64         // bytes for sorting dead rows and, where the protected set lies on disk, for a part of it; 0: 64 MiB
+	Memory    int64         // bytes for sorting dead rows and, where the protected set lies on disk, for a part of it; 0: 32 MiB and 64 MiB
 	TempDir   string        // "": the system's
 
 	Observe lake.Observer // stage "join"

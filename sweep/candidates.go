@@ -14,8 +14,16 @@ import (
 	"github.com/lakesweep/lakesweep/table/delta"
 )
 
-// join returns the anti-join of run, ready for candidates.
-func (e *Engine) join(run *deltaRun) *antijoin.Join {
+// joinMemory is what an anti-join sorts in where nobody says how much memory there is.
+const joinMemory = 32 << 20
+
+// join returns the anti-join of run, ready for candidates, one of several that
+// share the memory.
+func (e *Engine) join(run *deltaRun, several int) *antijoin.Join {
+	memory := run.req.Tuning.Memory / 4
+	if memory == 0 {
+		memory = joinMemory
+	}
 	traits := run.reader.Traits()
 	o := antijoin.Options{
 		Protected: run.protected.Set,
@@ -27,7 +35,7 @@ func (e *Engine) join(run *deltaRun) *antijoin.Join {
 		Grain:     traits.ClockGrain,
 		NotAfter:  run.inventory.Taken,
 		Repeats:   run.req.Inventory.Given(),
-		Memory:    run.req.Tuning.Memory / 4,
+		Memory:    memory / int64(several),
 		Observe:   e.Observe,
 	}
 	if len(run.gone) > 0 {

@@ -37,7 +37,7 @@ func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*ver
 		if run.gone, err = e.journaled(ctx, run); err != nil {
 			return nil, err
 		}
-		joins = append(joins, e.join(run))
+		joins = append(joins, e.join(run, len(runs)))
 	}
 	resolver, err := inventory.NewResolver(roots, req.maps())
 	if err != nil {

@@ -161,7 +161,7 @@ func (e *Engine) verdicts(ctx context.Context, run *deltaRun) (*verdicts, error)
 	if run.mode == "lite" {
 		return run.lite(ctx)
 	}
-	j := e.join(run)
+	j := e.join(run, 1)
 	v := &verdicts{close: j.Close}
 	stats, err := e.list(ctx, run, j)
 	if err == nil {
