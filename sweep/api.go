@@ -99,6 +99,8 @@ type BlobRequest struct {
 	MinAge     *time.Duration // younger blobs stay; nil: 24 h
 	Also       []string       // other tables, whose references count too
 	TrustIndex bool           // what the table's index calls unreferenced isn't looked for in the files
+	ScanFiles  int64          // files read for references in one look at most, those known from the ledger not counted; 0: any number
+	ScanBytes  int64          // sizes of those files; 0: any
 	Wait       bool           // a run waits until the blobs that it queued are due
 }
 

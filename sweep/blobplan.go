@@ -64,6 +64,7 @@ func (run *hudiRun) blobNames() (*lake.BlobNames, error) {
 func (run *hudiRun) judgeOptions(e *Engine, names *lake.BlobNames) blob.Options {
 	o := run.table.BlobOptions()
 	o.Names, o.Workers, o.Observe = names, run.config.Blobs.Parallelism, e.Observe
+	o.MaxFiles, o.MaxBytes = run.req.Hudi.Blobs.ScanFiles, run.req.Hudi.Blobs.ScanBytes
 	if run.req.Tuning.Workers > 0 {
 		o.Workers = run.req.Tuning.Workers
 	}

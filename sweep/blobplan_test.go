@@ -320,6 +320,29 @@ func TestWarmLedgerReadsNewFilesOnly(t *testing.T) {
 	}
 }
 
+// H4: with a limit on what one run reads, blobs are listed undecided, never
+// forgotten, and the runs that follow settle them.
+func TestScanLimits(t *testing.T) {
+	w := newPlannedWorld(t, "COPY_ON_WRITE")
+	many := g{"p=1/a": m("x")}
+	for i := range 9 {
+		many[fmt.Sprintf("p=1/g%d", i)] = m(fmt.Sprint("own", i))
+	}
+	w.Commit(many)
+	w.Commit(g{"p=1/a": m("y")})
+	w.Commit(g{"p=1/a": m("y")})
+	for run := range 4 {
+		got, h := w.plan(func(r *PlanRequest) { r.Hudi.Blobs.ScanFiles = 3 })
+		c := h.Totals.Blobs
+		if !slices.Equal(got, []string{"x"}) || (c.Unreferenced == 1) != (run == 3) || c.Undecided+c.Unreferenced != 1 {
+			t.Errorf("run %d: %q %+v", run, got, c)
+		}
+		if warned := slices.ContainsFunc(h.Evidence.Warnings, func(s string) bool { return strings.Contains(s, "3 files") }); warned != (run < 3) {
+			t.Errorf("run %d: %q", run, h.Evidence.Warnings)
+		}
+	}
+}
+
 // Hudi's keys, and what must be named.
 func TestBlobWishes(t *testing.T) {
 	w := newPlannedWorld(t, "COPY_ON_WRITE")

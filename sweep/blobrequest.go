@@ -27,6 +27,8 @@ type blobState struct {
 	DryRun        bool           `json:"dry_run,omitempty"`
 	Parallelism   int            `json:"parallelism,omitempty"`
 	MaxCandidates int64          `json:"max_candidates,omitempty"`
+	ScanFiles     int64          `json:"scan_files,omitempty"`
+	ScanBytes     int64          `json:"scan_bytes,omitempty"`
 }
 
 // blobMinAge is how old a blob has to be to die, by default.
@@ -36,7 +38,7 @@ const blobMinAge = 24 * time.Hour
 func (run *hudiRun) blobState() blobState {
 	r, c := run.req.Hudi.Blobs, run.config.Blobs
 	s := blobState{Columns: r.Columns, Grace: int64(blobGrace), MinAge: int64(blobMinAge), Also: r.Also, TrustIndex: r.TrustIndex, Wait: r.Wait,
-		DryRun: c.DryRun, Parallelism: c.Parallelism, MaxCandidates: c.MaxCandidates}
+		DryRun: c.DryRun, Parallelism: c.Parallelism, MaxCandidates: c.MaxCandidates, ScanFiles: r.ScanFiles, ScanBytes: r.ScanBytes}
 	if r.Grace != nil {
 		s.Grace = int64(*r.Grace)
 	}
@@ -73,7 +75,7 @@ func readBlobState(h *filelist.Head) (*blobState, error) {
 // request is the request that s was made of.
 func (s *blobState) request(table, zone string, t Tuning) (PlanRequest, error) {
 	grace, minAge := time.Duration(s.Grace), time.Duration(s.MinAge)
-	req := PlanRequest{Table: table, Tuning: t, Hudi: HudiRequest{TimelineZone: zone, Blobs: BlobRequest{Mode: "delete", Columns: s.Columns, Grace: &grace, MinAge: &minAge, Also: s.Also, TrustIndex: s.TrustIndex, Wait: s.Wait}}}
+	req := PlanRequest{Table: table, Tuning: t, Hudi: HudiRequest{TimelineZone: zone, Blobs: BlobRequest{Mode: "delete", Columns: s.Columns, Grace: &grace, MinAge: &minAge, Also: s.Also, TrustIndex: s.TrustIndex, Wait: s.Wait, ScanFiles: s.ScanFiles, ScanBytes: s.ScanBytes}}}
 	for _, text := range s.Roots {
 		root, err := lake.ParsePlace(text)
 		if err != nil {

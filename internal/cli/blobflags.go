@@ -20,8 +20,9 @@ type blobFlags struct {
 func (f *blobFlags) bind(fs *pflag.FlagSet) {
 	f.given = fs
 	fs.Var(&value[string]{to: &f.req.Mode, parse: oneOf("off", "plan", "delete"), kind: "MODE", text: "off"}, "blobs", "Hudi: external blobs: off, plan (show them) or delete (queue them, and delete those that are due)")
-	fs.Var(newValues(&f.req.Columns, "NAMES", verbatim), "blob-columns", "Hudi: columns that refer to blobs, with commas between, beside those that the schema says")
-	fs.Var(newValues(&f.req.Roots, "URI", lake.ParsePlace), "blob-root", "Hudi: blobs die only below this place (repeatable)")
+	f.bindNames(fs)
+	fs.Var(newValue(&f.req.ScanFiles, "N", parseObjects), "blob-scan-files", "Hudi: read so many files for references in one run at most; the next goes on")
+	fs.Var(newValue(&f.req.ScanBytes, "SIZE", parseSize), "blob-scan-bytes", "Hudi: read files of such sizes in all for references in one run at most")
 	fs.Var(newValue(&f.grace, "DURATION", parseDuration), "blob-grace", "Hudi: how long a blob is queued before it may die (default: 24h)")
 	fs.Var(newValue(&f.minAge, "DURATION", parseDuration), "blob-min-age", "Hudi: younger blobs stay (default: 24h)")
 	fs.Var(newValues(&f.req.Also, "TABLE", verbatim), "also-references", "Hudi: another table whose references keep blobs (repeatable)")
@@ -29,10 +30,15 @@ func (f *blobFlags) bind(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.req.Wait, "blobs-wait", false, "Hudi: wait until the blobs that this run queues are due, and delete them")
 }
 
-// bindNames binds what says which references there are, and how they are spelled.
-func (f *planFlags) bindNames(fs *pflag.FlagSet) {
-	fs.Var(newValues(&f.blobs.req.Columns, "NAMES", verbatim), "blob-columns", "Hudi: columns that refer to blobs, with commas between, beside those that the schema says")
-	fs.Var(newValues(&f.blobs.req.Roots, "URI", lake.ParsePlace), "blob-root", "Hudi: blobs die only below this place (repeatable)")
+// bindNames binds what says which references there are.
+func (f *blobFlags) bindNames(fs *pflag.FlagSet) {
+	fs.Var(newValues(&f.req.Columns, "NAMES", verbatim), "blob-columns", "Hudi: columns that refer to blobs, with commas between, beside those that the schema says")
+	fs.Var(newValues(&f.req.Roots, "URI", lake.ParsePlace), "blob-root", "Hudi: blobs die only below this place (repeatable)")
+}
+
+// bindBlobNames binds what says which references there are, and how they are spelled.
+func (f *planFlags) bindBlobNames(fs *pflag.FlagSet) {
+	f.blobs.bindNames(fs)
 	fs.Var(newValues(&f.maps, "FROM=TO", parseMap), "map", "names that begin with FROM are reached at TO (repeatable)")
 }
 

@@ -55,7 +55,7 @@ instants that refer to it.`,
 		}
 		a.progress.flushed()
 		return a.printer(report.Options{}).Explanations(all)
-	}, (*planFlags).bindNames)
+	}, (*planFlags).bindBlobNames)
 }
 
 func (a *app) verifyCommand() *cobra.Command {
@@ -80,7 +80,7 @@ unreferenced.`,
 				Hint: "Restore the missing files from a backup, or RESTORE the table to a version that is whole."}
 		}
 		return nil
-	}, (*planFlags).bindNames, func(f *planFlags, fs *pflag.FlagSet) {
+	}, (*planFlags).bindBlobNames, func(f *planFlags, fs *pflag.FlagSet) {
 		fs.BoolFunc("blobs", "Hudi: compare external blobs too", func(text string) error {
 			on, err := strconv.ParseBool(text)
 			f.blobs.req.Mode = ""
