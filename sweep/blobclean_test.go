@@ -324,3 +324,31 @@ func (w *blobWorld) savepoint(group string) {
 	}
 	w.put("table/.hoodie/"+at+".savepoint", data.String())
 }
+
+// H4: a drain that may read a few files only settles nothing wrongly, forgets
+// nothing, and goes on where the last one ended.
+func TestADrainWithALimitGoesOn(t *testing.T) {
+	w := newBlobWorld(t, t)
+	w.upload("X", "Y")
+	w.pass(72)
+	w.commit(map[string][]string{"1a": {"X"}, "1b": {"Y"}, "1c": {"Y"}, "2d": {"Y"}, "2e": {"Y"}})
+	for range 2 {
+		w.commit(map[string][]string{"1a": {"Y"}, "2e": {"Y"}})
+	}
+	req := w.request()
+	req.Hudi.Blobs.ScanFiles = 2
+	runs := 0
+	for w.there("X") {
+		if runs++; runs > 10 {
+			t.Fatalf("X never dies, queued %q", w.queued())
+		}
+		w.pass(30)
+		if _, err := w.clean(req); err != nil && lake.KindOf(err) != lake.Partial {
+			t.Fatal(err)
+		}
+		w.check()
+	}
+	if runs < 3 || w.blobs() != "Y" || w.queued() != "" {
+		t.Errorf("%d runs, left %q, queued %q", runs, w.blobs(), w.queued())
+	}
+}

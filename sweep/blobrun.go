@@ -68,7 +68,7 @@ func (e *Engine) openBlobRun(ctx context.Context, p *plan.Plan, h *filelist.Head
 	if err != nil {
 		return nil, err
 	}
-	if b.own, err = e.judgedTable(ctx, at, wish); err != nil {
+	if b.own, err = e.judgedTable(ctx, at, wish, state); err != nil {
 		return nil, err
 	}
 	b.names = b.own.names
@@ -79,7 +79,7 @@ func (e *Engine) openBlobRun(ctx context.Context, p *plan.Plan, h *filelist.Head
 			return nil, err
 		}
 		wish.Table = other
-		t, err := e.judgedTable(ctx, place, wish)
+		t, err := e.judgedTable(ctx, place, wish, state)
 		if err != nil {
 			return nil, err
 		}
@@ -94,10 +94,13 @@ func (e *Engine) openBlobRun(ctx context.Context, p *plan.Plan, h *filelist.Head
 	return b, nil
 }
 
-func (e *Engine) judgedTable(ctx context.Context, at *place, req PlanRequest) (*judged, error) {
+func (e *Engine) judgedTable(ctx context.Context, at *place, req PlanRequest, s *blobState) (*judged, error) {
 	run, err := e.openHudi(ctx, at, req)
 	if err != nil {
 		return nil, err
+	}
+	if s.Parallelism > 0 {
+		run.config.Blobs.Parallelism = s.Parallelism
 	}
 	names, err := run.blobNames()
 	return &judged{e: e, run: run, names: names}, err
