@@ -437,3 +437,15 @@ func TestBlobPlanFaults(t *testing.T) {
 		t.Errorf("only %d plans failed", failed)
 	}
 }
+
+// What lies in a folder that looks like another table keeps what it refers to.
+func TestFoldersOfOtherTablesKeep(t *testing.T) {
+	w := newPlannedWorld(t, "COPY_ON_WRITE")
+	w.Commit(g{"p=1/a": m("x", "y", "z"), "p=2/b": m("x")})
+	at := w.Commit(g{"p=1/a": nil})
+	w.Commit(g{"p=1/a": nil})
+	w.Put("p=2/_delta_log/0.json", []byte("{}"), w.Now)
+	w.Put("other/.hoodie/hoodie.properties", []byte("x"), w.Now)
+	w.Put("other/deep/p=9/c-0_0-1-2_"+at+".parquet", Base(t, true, m("y")...), w.Now)
+	w.want("z")
+}

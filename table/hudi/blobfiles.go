@@ -17,7 +17,8 @@ import (
 // DataFiles yields every base and log file on storage, of committed slices and
 // others, in no order: what blobs are judged by. All folders are listed, those
 // too that are no partitions yet, as the metadata table knows nothing of writes
-// in flight. Tables inside the table are left out.
+// in flight. What lies in a table inside the table counts as the table's own:
+// its references keep blobs too.
 //
 // Memory: one partition for each worker.
 // Errors: those of the store; Damaged, Unsupported, once, as the last element.
@@ -76,7 +77,8 @@ func (t *Table) dataFiles(ctx context.Context, emit func([]blob.File) error) err
 		return t.emitFiles(ctx, f, emit)
 	}
 	holds := func(f folder) bool { return f.marker != nil || len(f.files) > 0 }
-	n, err := t.traverse(ctx, []string{""}, true, holds, visit)
+	enter := func(f folder) bool { return f.marker == nil || f.nested }
+	n, err := t.traverse(ctx, []string{""}, enter, holds, visit)
 	t.listed.Add(n)
 	if err != nil || t.files == nil {
 		return err
@@ -113,9 +115,6 @@ func (t *Table) emitFiles(ctx context.Context, f folder, emit func([]blob.File) 
 
 // blobFiles returns the files of a partition.
 func (t *Table) blobFiles(ctx context.Context, f folder) (out []blob.File, err error) {
-	if f.nested {
-		return nil, nil
-	}
 	groups, err := t.groups(ctx, f.partition, f.files)
 	if err != nil {
 		return nil, err

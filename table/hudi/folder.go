@@ -128,12 +128,13 @@ func (t *Table) reconcile(f *folder) error {
 // Memory: the names of the folders of one level, and one partition a worker.
 // Source: Hudi 1.2.0, FileSystemBackedTableMetadata; spec/hudi-clean.md 4.1.
 func (t *Table) walk(ctx context.Context, list []string, descend bool, visit func(context.Context, folder) error) (requests int64, err error) {
-	return t.traverse(ctx, list, descend, func(f folder) bool { return !descend || f.marker != nil }, visit)
+	return t.traverse(ctx, list, func(f folder) bool { return descend && f.marker == nil && !f.nested },
+		func(f folder) bool { return !descend || f.marker != nil }, visit)
 }
 
-// traverse visits the folders that are partitions, of the list or, with
-// descend, below it.
-func (t *Table) traverse(ctx context.Context, list []string, descend bool, partition func(folder) bool, visit func(context.Context, folder) error) (requests int64, err error) {
+// traverse visits the folders that are partitions, of the list and below those
+// that it is to enter.
+func (t *Table) traverse(ctx context.Context, list []string, enter, partition func(folder) bool, visit func(context.Context, folder) error) (requests int64, err error) {
 	for len(list) > 0 {
 		var mu sync.Mutex
 		var next []string
@@ -144,7 +145,7 @@ func (t *Table) traverse(ctx context.Context, list []string, descend bool, parti
 				f, n, err := t.list(gctx, dir)
 				mu.Lock()
 				requests += n
-				if descend && f.marker == nil && !f.nested {
+				if enter(f) {
 					next = append(next, f.dirs...)
 				}
 				mu.Unlock()
