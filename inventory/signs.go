@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 )
 
 // signs is what the names of a list show of how they are encoded, for reports
@@ -79,8 +78,7 @@ const encodingHint = "Say how its names are encoded: --inventory-columns encodin
 // Errors: Invalid if it can't be told.
 func (s *Source) detect(ctx context.Context) error {
 	const most = 8
-	names := s.form.csv.names
-	cols, err := assign(names, s.o.Columns)
+	cols, err := assign(s.form.csv.names, s.o.Columns)
 	if err != nil {
 		return err
 	}
@@ -97,7 +95,7 @@ func (s *Source) detect(ctx context.Context) error {
 		in := newSplitter(bytes.NewReader(head), s.form.csv.comma)
 		for {
 			fields, err := in.next()
-			if err == io.EOF || err != nil { // what is damaged shows when it is read
+			if err != nil { // the end, or damage, which shows when the file is read
 				break
 			}
 			if at := cols[rolePath]; at < len(fields) {
