@@ -176,6 +176,16 @@ func TestSecondLook(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})
+	t.Run("a lock that was taken over", func(t *testing.T) {
+		w := newWorld(t, t.TempDir(), "x")
+		w.expire(w.write("x"))
+		w.pass(grace)
+		w.takenOver = true
+		job, o := w.job()
+		if r, err := drain.Run(t.Context(), job, o); lake.KindOf(err) != lake.Locked || r.Deleted != 0 || !w.there("x") {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
 	t.Run("the intent is seen before the first delete", func(t *testing.T) {
 		w := newWorld(t, t.TempDir(), "x")
 		w.expire(w.write("x"))

@@ -59,15 +59,16 @@ type world struct {
 	names        *lake.BlobNames
 	temp         string
 
-	mu     sync.Mutex
-	now    time.Time
-	serial int
-	files  map[string]dataFile
-	done   map[string]bool // completed writes
-	begun  map[string]bool // writes that are not complete
-	locked bool
-	faults *store.Faults // wraps all stores of the next drain; nil: none
-	unread error         // of the next judgements
+	mu        sync.Mutex
+	now       time.Time
+	serial    int
+	files     map[string]dataFile
+	done      map[string]bool // completed writes
+	begun     map[string]bool // writes that are not complete
+	locked    bool
+	takenOver bool          // the lock, while it is held
+	faults    *store.Faults // wraps all stores of the next drain; nil: none
+	unread    error         // of the next judgements
 }
 
 func newWorld(t fatal, temp string, blobs ...string) *world {
@@ -280,8 +281,16 @@ func (w *world) Acquire(context.Context) (lock.Lease, error) {
 	return w, nil
 }
 
-func (w *world) Name() string                 { return "the world's" }
-func (w *world) Verify(context.Context) error { return nil }
+func (w *world) Name() string { return "the world's" }
+
+// Verify fails once somebody else took the lock over.
+func (w *world) Verify(context.Context) error {
+	if w.takenOver {
+		return &lake.Error{Op: "renew lock", Kind: lake.Locked, Err: lock.ErrHeld}
+	}
+	return nil
+}
+
 func (w *world) Release(context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
