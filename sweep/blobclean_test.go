@@ -241,6 +241,25 @@ func TestTablesThatShareARoot(t *testing.T) {
 	}
 }
 
+// A blob root that isn't there, such as a missing mount, doesn't pass for blobs that are gone.
+func TestAMissingBlobRootRefuses(t *testing.T) {
+	w := expired(t)
+	w.mustClean()
+	w.pass(30)
+	if err := os.Rename(w.path("blobs"), w.path("elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.clean(w.request()); lake.KindOf(err) != lake.Refused || w.queued() != "X" {
+		t.Fatalf("%v, queued %q", err, w.queued())
+	}
+	if err := os.Rename(w.path("elsewhere"), w.path("blobs")); err != nil {
+		t.Fatal(err)
+	}
+	if w.mustClean(); w.blobs() != "Y Z" || w.queued() != "" {
+		t.Errorf("left %q, queued %q", w.blobs(), w.queued())
+	}
+}
+
 // B149, R6: a table without blob columns gets the clean that it always got; to
 // know its schema takes one request.
 func TestATableWithoutBlobsPaysNothing(t *testing.T) {

@@ -72,6 +72,16 @@ func readBlobState(h *filelist.Head) (*blobState, error) {
 	return &s, nil
 }
 
+// Blobs returns how many external blobs a plan lists, how many of them carrying
+// it out may delete since they are due, and how many it queues first.
+func Blobs(h *filelist.Head) (listed, due, queued int64) {
+	listed = h.Totals.ByReason[string(lake.ExpiredBlob)].Objects
+	if h.Totals.Blobs == nil || h.State[stateBlobs] == "" {
+		return listed, 0, 0
+	}
+	return listed, h.Totals.Blobs.Due, listed - h.Totals.Blobs.Due
+}
+
 // request is the request that s was made of.
 func (s *blobState) request(table, zone string, t Tuning) (PlanRequest, error) {
 	grace, minAge := time.Duration(s.Grace), time.Duration(s.MinAge)

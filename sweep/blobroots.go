@@ -27,7 +27,8 @@ type blobPlaces struct {
 
 // openBlobs opens the places in which blobs may die.
 //
-// Errors: Invalid for a root that names no place, or one in the table.
+// Errors: Invalid for a root that names no place, or one in the table; Refused
+// for a folder that isn't there.
 func (e *Engine) openBlobs(ctx context.Context, names *lake.BlobNames, roots []lake.Root) (*blobPlaces, error) {
 	b := &blobPlaces{e: e}
 	for _, r := range roots {
@@ -38,7 +39,9 @@ func (e *Engine) openBlobs(ctx context.Context, names *lake.BlobNames, roots []l
 		root, _ := at.Parent()
 		s, err := e.Stores.OpenStore(ctx, root)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // nothing there can die
+			// A mount that is missing must not pass for blobs that are gone.
+			return nil, &lake.Error{Op: "open blob root", Table: root.String(), Kind: lake.Refused, Code: "blob_root_missing", Err: errors.New("there is no such folder"),
+				Hint: "Mount or make the folder, correct --blob-root or --map, or clean without --blobs."}
 		}
 		if err != nil {
 			return nil, err
@@ -55,7 +58,7 @@ func (b *blobPlaces) open(_ context.Context, at lake.Root) (reap.Place, string, 
 			return p.store, strings.TrimPrefix(strings.TrimPrefix(at.Path, p.root.Path), "/"), nil
 		}
 	}
-	return nil, "", fmt.Errorf("%s: no such folder: %w", at, fs.ErrNotExist)
+	return nil, "", fmt.Errorf("%s lies below no blob root", at)
 }
 
 // claim makes the roots' other tables known.

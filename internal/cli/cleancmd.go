@@ -127,7 +127,15 @@ func (a *app) vacuum(ctx context.Context, e engine, req sweep.PlanRequest, af ap
 func (a *app) carryOut(ctx context.Context, e engine, p *plan.Plan, f applyFlags) error {
 	head := p.Head()
 	if !f.yes {
-		what := report.Plural(head.Totals.Dead, "file") + ", " + report.Bytes(head.Totals.DeadBytes)
+		listed, due, queued := sweep.Blobs(&head)
+		what := report.Plural(head.Totals.Dead-listed, "file") + ", " + report.Bytes(head.Totals.DeadBytes) + ","
+		if due > 0 {
+			what += " and " + report.Plural(due, "blob") + ","
+		}
+		then := ""
+		if queued > 0 {
+			then = ", and queue " + report.Plural(queued, "blob")
+		}
 		verb := "Delete "
 		switch {
 		case f.req.Quarantine != "":
@@ -135,7 +143,7 @@ func (a *app) carryOut(ctx context.Context, e engine, p *plan.Plan, f applyFlags
 		case f.req.Trash:
 			verb = "Move to the trash "
 		}
-		if err := a.ask(verb + what + " of " + report.Printable(head.Table) + "?"); err != nil {
+		if err := a.ask(verb + strings.TrimSuffix(what, ",") + " of " + report.Printable(head.Table) + then + "?"); err != nil {
 			return err
 		}
 	}
