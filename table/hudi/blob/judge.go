@@ -12,58 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
-	"github.com/lakesweep/lakesweep/store"
 )
-
-// Options of a Judge. Reader, Names and Committed are required.
-type Options struct {
-	Reader store.Reader    // of the table's root
-	Names  *lake.BlobNames // compares spellings
-	// Committed reports whether what an instant wrote in a log block is part of the table.
-	Committed func(ctx context.Context, instant string) (bool, error)
-	// Writing: some write is pending on the timeline, so that a torn block may be one that is being appended.
-	Writing  bool
-	Keys     bool  // References reads the keys of records in base files too
-	Workers  int   // files read at once; 0: 10
-	MaxFiles int64 // files opened in one round, those known from the ledger not counted; 0: no limit
-	MaxBytes int64 // sizes of those files; 0: no limit
-	// Ledger remembers what files refer to; nil reads every file.
-	Ledger *Ledger
-	// Index may prove candidates alive before any file is read; nil if there is none that can be used.
-	Index   Index
-	Observe lake.Observer
-
-	schemas *schemas
-}
-
-// Index looks candidates up in the table's own indexes.
-type Index interface {
-	// Alive returns which of the paths the index finds in a record, with the file group of one. A path that it doesn't return may be alive all the same.
-	Alive(ctx context.Context, paths []string) (map[string]Group, error)
-}
-
-// Fate is what a round found out about a candidate.
-type Fate uint8
-
-// The fates. Only an Unreferenced blob may die.
-const (
-	Undecided    Fate = iota // a file couldn't be read, or a limit was reached before all were
-	Unreferenced             // no retained file refers to it
-	Pending                  // only files of writes in flight, or blocks of theirs, refer to it
-	Referenced               // a committed file refers to it
-)
-
-// String names a fate as output does.
-func (f Fate) String() string {
-	return [...]string{"undecided", "unreferenced", "pending", "referenced"}[f]
-}
-
-// Finding is the fate of one candidate, with what keeps it.
-type Finding struct {
-	Fate    Fate
-	By      lake.Key // a file that refers to it; "" for Undecided and Unreferenced; of an index, the partition and file id
-	Instant string   // of that file; "" if an index told
-}
 
 // Judge finds out which candidates nothing refers to. Safe for concurrent use
 // as far as its Index is.
@@ -126,43 +75,6 @@ func (j *Judge) Judge(ctx context.Context, candidates iter.Seq2[lake.BlobID, err
 	}
 	return r.Round, errors.Join(err, book.finish(all && err == nil && r.Skipped == 0))
 }
-
-// Round is what a Judge found out.
-type Round struct {
-	Files       int64    // retained files seen
-	Stages      []int64  // of those, in each stage that was begun
-	Remembered  int64    // of those, taken from the ledger
-	Ruled       int64    // opened, and ruled out by statistics
-	Read        int64    // opened and read for their references
-	Bytes       int64    // sizes of the files opened
-	Skipped     int64    // not opened: every candidate was settled, or a limit was reached
-	Limit       string   // the limit that ended the round early, "" for none
-	Unread      []Unread // the first hundred files that couldn't be read
-	UnreadFiles int64
-
-	ballot *ballot
-}
-
-// Unread is a file that couldn't be read, and why.
-type Unread struct {
-	Key lake.Key
-	Err error
-}
-
-// mostUnread bounds Round.Unread.
-const mostUnread = 100
-
-// Of returns the fate of a candidate of this round. Another blob is Undecided.
-func (r *Round) Of(id lake.BlobID) Finding {
-	f, known := r.ballot.of(id)
-	if f.Fate == Undecided && known && r.Decided() {
-		f.Fate = Unreferenced
-	}
-	return f
-}
-
-// Decided reports whether every file was read whole that had to be.
-func (r *Round) Decided() bool { return r.UnreadFiles == 0 && r.Limit == "" }
 
 // round is a Round under way.
 type round struct {
