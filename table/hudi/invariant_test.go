@@ -18,6 +18,7 @@ func TestNothingNeededEverDies(t *testing.T) {
 	for seed := range uint64(150) {
 		s := mem.New(mem.Options{})
 		m := newModel(t, seed, s.Put)
+		m.drop = dropFrom(t, s)
 		for range 10 + m.rng.IntN(25) {
 			m.step()
 		}
@@ -51,6 +52,14 @@ func TestNothingNeededEverDies(t *testing.T) {
 	}
 	if died == 0 {
 		t.Error("nothing ever died")
+	}
+}
+
+func dropFrom(t *testing.T, s *mem.Store) func(string) {
+	return func(name string) {
+		if err := s.Remove(t.Context(), name, ""); err != nil {
+			t.Fatal(name, err)
+		}
 	}
 }
 
@@ -105,6 +114,7 @@ func TestWriterBetweenTheStepsOfAClean(t *testing.T) {
 	for seed := range uint64(60) {
 		s := mem.New(mem.Options{})
 		m := newModel(t, seed, s.Put)
+		m.drop = dropFrom(t, s)
 		for range 10 + m.rng.IntN(15) {
 			m.step()
 		}
@@ -146,6 +156,6 @@ func TestWriterBetweenTheStepsOfAClean(t *testing.T) {
 // doesn't retain.
 func (m *model) between() {
 	at := m.tick()
-	steps := []func(string) string{m.write, m.insert, m.compact, m.cluster, m.overwrite, m.dropPartition, m.fail, m.pendCompaction, m.pendClustering}
+	steps := []func(string) string{m.write, m.insert, m.compact, m.cluster, m.overwrite, m.dropPartition, m.fail, m.rollback, m.archive, m.pendCompaction, m.pendClustering}
 	m.trace = append(m.trace, at+" between: "+steps[m.rng.IntN(len(steps))](at))
 }

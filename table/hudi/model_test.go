@@ -24,6 +24,8 @@ type model struct {
 	mor     bool
 	parted  bool
 	put     func(name string, data []byte, modified time.Time)
+	drop    func(name string) // nil: nothing is ever rolled back or archived
+	failed  []modelFailure
 	now     time.Time
 	groups  []*modelGroup
 	writes  []modelWrite // completed
@@ -44,6 +46,9 @@ type modelSlice struct {
 	base    string
 	logs    []string
 }
+
+// modelFailure is a write in flight, with its file.
+type modelFailure struct{ time, file string }
 
 type modelWrite struct{ time, action, completion string }
 
@@ -229,7 +234,7 @@ func (m *model) step() {
 	weights := []struct {
 		n  int
 		do func(string) string
-	}{{8, m.write}, {2, m.insert}, {2, m.compact}, {1, m.cluster}, {1, m.overwrite}, {1, m.dropPartition}, {1, m.savepoint}, {1, m.fail}, {1, m.clean}, {1, m.pendCompaction}, {1, m.pendClustering}, {1, m.pendLogCompaction}}
+	}{{8, m.write}, {2, m.insert}, {2, m.compact}, {1, m.cluster}, {1, m.overwrite}, {1, m.dropPartition}, {1, m.savepoint}, {1, m.fail}, {1, m.rollback}, {2, m.archive}, {1, m.clean}, {1, m.pendCompaction}, {1, m.pendClustering}, {1, m.pendLogCompaction}}
 	total := 0
 	for _, w := range weights {
 		total += w.n
@@ -483,15 +488,66 @@ func (m *model) fail(at string) string {
 	a := m.writeAction()
 	m.instant(at, a, timeline.Requested, "", nil)
 	m.instant(at, a, timeline.Inflight, "", nil)
+	failure := modelFailure{time: at}
+	defer func() { m.failed = append(m.failed, failure) }()
 	if active := m.active(nil); len(active) > 0 {
 		g := active[0]
 		name := fmt.Sprintf("%s_%s_%s.parquet", g.id, m.token(), at)
 		if m.mor && m.version > 6 {
 			name = fmt.Sprintf(".%s_%s.log.1_%s", g.id, at, m.token())
 		}
-		m.file(join(g.partition, name), nil)
+		failure.file = join(g.partition, name)
+		m.file(failure.file, nil)
 	}
 	return "write in flight"
+}
+
+const rollbackSchema = `{"type":"record","name":"HoodieRollbackMetadata","namespace":"org.apache.hudi.avro.model","fields":[{"name":"startRollbackTime","type":"string"},{"name":"timeTakenInMillis","type":"long"},{"name":"totalFilesDeleted","type":"int"},
+{"name":"commitsRollback","type":{"type":"array","items":"string"}},{"name":"partitionMetadata","type":{"type":"map","values":{"type":"record","name":"HoodieRollbackPartitionMetadata","fields":[{"name":"partitionPath","type":"string"},
+{"name":"successDeleteFiles","type":{"type":"array","items":"string"}},{"name":"failedDeleteFiles","type":{"type":"array","items":"string"}}]}}},{"name":"version","type":["int","null"],"default":1}]}`
+
+// rollback takes back a write in flight: its file and its instant go.
+func (m *model) rollback(at string) string {
+	if m.drop == nil || len(m.failed) == 0 {
+		return ""
+	}
+	f := m.failed[0]
+	m.failed = m.failed[1:]
+	if f.file != "" {
+		m.drop(f.file)
+	}
+	m.forget(f.time, m.writeAction(), "")
+	m.complete(at, timeline.Rollback, nil, m.avro(rollbackSchema, map[string]any{"startRollbackTime": at, "timeTakenInMillis": int64(1), "totalFilesDeleted": int32(1),
+		"commitsRollback": []string{f.time}, "partitionMetadata": map[string]any{}, "version": int32(1)}))
+	return "rollback of " + f.time
+}
+
+// forget removes an instant from the timeline.
+func (m *model) forget(at string, a timeline.Action, completion string) {
+	dir := ".hoodie/timeline/"
+	if m.version == 6 {
+		dir = ".hoodie/"
+	}
+	for _, s := range []timeline.State{timeline.Requested, timeline.Inflight, timeline.Completed} {
+		if s != timeline.Completed || completion != "" {
+			m.drop(dir + timeline.Name(m.layout(), at, a, s, completion))
+		}
+	}
+}
+
+// archive takes the oldest write from the timeline, as Hudi's archiver may: not
+// a savepointed one, none of a table service, nothing beyond a write in flight.
+func (m *model) archive(string) string {
+	if m.drop == nil || len(m.writes) < 4 {
+		return ""
+	}
+	w := m.writes[0]
+	if w.action != string(m.writeAction()) || slices.Contains(m.saved, w.time) || len(m.failed) > 0 && m.failed[0].time < w.time {
+		return ""
+	}
+	m.forget(w.time, m.writeAction(), w.completion)
+	m.writes = m.writes[1:]
+	return "archive " + w.time
 }
 
 // clean records a clean that deleted nothing: it makes the next incremental.

@@ -126,6 +126,11 @@ func TestPlansAreTheOracles(t *testing.T) {
 	for seed := first; seed < first+uint64(n); seed++ {
 		dir := t.TempDir()
 		m := newModel(t, seed, writeTo(t, dir))
+		m.drop = func(name string) {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		m.insert(m.tick())
 		for range 5 + m.rng.IntN(20) {
 			m.step()

@@ -140,8 +140,8 @@ func (r *Reader) inflate(stored []byte, size int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Deflate makes at most 1032 bytes of one: a damaged size must not allocate.
-	out := bytes.NewBuffer(make([]byte, 0, min(size+bytes.MinRead, 1032*int64(len(stored))+bytes.MinRead)))
+	// Room for what names shrink by; more grows with what is really there, so that a damaged size doesn't allocate.
+	out := bytes.NewBuffer(make([]byte, 0, min(size, 32*int64(len(stored)))+bytes.MinRead))
 	n, err := io.Copy(out, io.LimitReader(z, size+1))
 	if err != nil {
 		return nil, err
