@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
@@ -41,16 +40,4 @@ func (i *Intent) Verify(ctx context.Context) error {
 // before keep being told of it until Sweep removes it.
 func (i *Intent) End(ctx context.Context, at string) error {
 	return writeFile(ctx, i.r, i.w, Dir+"/"+i.Time+"_"+at+endedExt, []byte{})
-}
-
-// openIntents returns the times of the drains that haven't ended, in order.
-func openIntents(all []artifact) []string {
-	var out []string
-	for _, a := range all {
-		ended := slices.ContainsFunc(all, func(e artifact) bool { return e.kind == endedExt && e.time == a.time })
-		if a.kind == intentExt && !ended {
-			out = append(out, a.time)
-		}
-	}
-	return out
 }
