@@ -259,6 +259,20 @@ func TestDictionary(t *testing.T) {
 	}
 }
 
+// A dictionary that overflowed doesn't tell all values.
+func TestOverflowingDictionary(t *testing.T) {
+	w := newWorld(t)
+	var list []Ref
+	for i := range 2000 {
+		list = append(list, M(fmt.Sprintf("s3://media/%d", i)))
+	}
+	w.add(Overflowing(t, list...), "")
+	if r := w.judge("s3://media/0", "s3://media/1999", "s3://media/2000"); r.Of("s3://media/0").Fate != blob.Referenced ||
+		r.Of("s3://media/1999").Fate != blob.Referenced || r.Of("s3://media/2000").Fate != blob.Unreferenced {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A cold look at a large file takes at most four requests.
 func TestRequestsOfLargeFiles(t *testing.T) {
 	w := newWorld(t)

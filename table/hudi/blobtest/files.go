@@ -123,6 +123,18 @@ func Base(t testing.TB, withAvro bool, refs ...Ref) []byte {
 // Plain is a base file of the records' column img in dictionary encoding.
 func Plain(t testing.TB, refs ...Ref) []byte {
 	t.Helper()
+	return dictionary(t, refs)
+}
+
+// Overflowing is like Plain, but most values lie behind a full dictionary, in
+// pages of their own encoding.
+func Overflowing(t testing.TB, refs ...Ref) []byte {
+	t.Helper()
+	return dictionary(t, refs, parquet.DictionaryMaxBytes(1<<10), parquet.PageBufferSize(1<<9))
+}
+
+func dictionary(t testing.TB, refs []Ref, o ...parquet.WriterOption) []byte {
+	t.Helper()
 	type dictRef struct {
 		Path    string `parquet:"external_path,dict"`
 		Managed bool   `parquet:"managed"`
@@ -139,7 +151,7 @@ func Plain(t testing.TB, refs ...Ref) []byte {
 		list = append(list, dictRow{&dictBlob{"OUT_OF_LINE", &dictRef{r.Path, r.Managed}}})
 	}
 	var out bytes.Buffer
-	if err := parquet.Write(&out, list); err != nil {
+	if err := parquet.Write(&out, list, o...); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
