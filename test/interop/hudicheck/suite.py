@@ -168,12 +168,26 @@ def figures(spark):
     assert w.read() == [("1", "bytes of Z")], w.read()
 
 
+def finished(spark):
+    w = expired(spark, "finished")
+    w.clean("--blob-grace", "7d")
+    completed, = w.timeline("*.clean")
+    for name in [completed] + w.timeline("*.clean.inflight") + w.timeline(".*.clean*.crc"):
+        os.remove(name)  # as if we had died after we had published it
+    spark.sql("CALL run_clean(table => '%s', clean_policy => 'KEEP_LATEST_COMMITS', retain_commits => 1)" % w.name)
+    assert len(w.timeline("*.clean")) >= 1 and w.there() == "XYZ", (w.timeline("*.clean*"), w.there())
+    w.clean("--blob-grace", "0s", "--blobs-wait")
+    assert w.there() == "YZ", w.there()
+    assert w.read() == [("1", "bytes of Y")], w.read()
+
+
 def main():
     spark = session()
     passed = failed = 0
     for name, run in (("A: the write is committed before the clean is planned", a), ("B: the write comes while the clean is inflight", b),
                       ("C: the write comes after the delete, before the drain's end", c), ("D: the clean is completed since the write began", d),
-                      ("B, in a log file", logs), ("Hudi reads a clean that tells of blobs", figures)):
+                      ("B, in a log file", logs), ("Hudi reads a clean that tells of blobs", figures),
+                      ("Hudi finishes our clean, and its blobs go all the same", finished)):
         if sys.argv[3:] and not any(word in name for word in sys.argv[3:]):
             continue
         try:
