@@ -27,15 +27,15 @@ func (n *BlobNames) Forms(id BlobID) []string {
 // in, if its least and greatest value and the maps allow to say so.
 func (n *BlobNames) Authority(least, greatest string) (form string, ok bool) {
 	scheme, rest, absolute := cutScheme(least)
-	if !absolute || storeClasses[scheme] == "" || !strings.HasPrefix(rest, "//") {
-		return "", false
+	if class := storeClasses[scheme]; !absolute || class == "" || class == "file" || !strings.HasPrefix(rest, "//") {
+		return "", false // the host of a file means nothing: all are of one place
 	}
 	authority, _, slash := strings.Cut(rest[2:], "/")
 	prefix := least[:len(scheme)+1+2+len(authority)+1]
 	if !slash || authority == "" || !strings.HasPrefix(greatest, prefix) {
 		return "", false
 	}
-	form = foldAbsolute(prefix)
+	form = AuthorityOf(foldAbsolute(prefix))
 	for _, m := range n.maps {
 		if m.scheme || strings.HasPrefix(m.from, form) || strings.HasPrefix(m.to, form) {
 			return "", false
@@ -84,6 +84,9 @@ func (n *BlobNames) step(form string) (string, bool) {
 	for _, m := range n.maps {
 		rest, ok := strings.CutPrefix(form, m.from)
 		if ok && m.from != m.to && (m.scheme || rest == "" || rest[0] == '/') {
+			if m.scheme { // what its paths hold before the names is of no account in the new scheme either
+				return foldAbsolute(m.to + rest), true
+			}
 			return m.to + rest, true
 		}
 	}
@@ -199,7 +202,7 @@ func unescape(s string) string {
 
 // Rules names all that decides which spellings share a form.
 func (n *BlobNames) Rules() string {
-	rules := "1 " + n.o.Table.String()
+	rules := "2 " + n.o.Table.String()
 	for _, m := range n.maps {
 		rules += "\x00" + m.From + "\x00" + m.To
 	}

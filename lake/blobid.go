@@ -3,6 +3,7 @@ package lake
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -24,6 +25,10 @@ func NewBlobID(reference string) (BlobID, error) {
 	return BlobID(reference), nil
 }
 
+// ClaimName is the marker in a blob root that names the tables which delete
+// below it. It is no blob, whatever a record says.
+const ClaimName = ".lakesweep-claim.json"
+
 // BlobMap states that names beginning with From are reached at To, and that
 // the two are one place. Both are prefixes of whole path components, or bare
 // schemes such as "s3a://".
@@ -33,6 +38,7 @@ type BlobMap struct{ From, To string }
 type BlobOptions struct {
 	Table   Root   // of the table whose records refer to blobs
 	Aliases []Root // its other names
+	Others  []Root // tables that share its blobs: what lies in their folders is no blob
 	Roots   []Root // blobs die only below these
 	Maps    []BlobMap
 }
@@ -44,7 +50,7 @@ type Standing uint8
 const (
 	MayDie       Standing = iota // below an allowed root, spelled without doubt
 	OddSpelling                  // which object it names is in doubt
-	InsideTable                  // in the table's own folders
+	InsideTable                  // in a table's own folders
 	OutsideRoots                 // below no allowed root
 )
 
@@ -89,7 +95,7 @@ func NewBlobNames(o BlobOptions) (*BlobNames, error) {
 		n.maps = append(n.maps, b)
 	}
 	slices.SortStableFunc(n.maps, func(a, b blobMapping) int { return len(b.From) - len(a.From) })
-	for _, r := range append([]Root{o.Table}, o.Aliases...) {
+	for _, r := range slices.Concat([]Root{o.Table}, o.Aliases, o.Others) {
 		if r.Scheme != "" {
 			n.inside = append(n.inside, n.map1(foldAbsolute(r.String())))
 		}
@@ -114,6 +120,9 @@ func (n *BlobNames) Place(id BlobID) (Root, Standing) {
 	}
 	at, ok := n.plain(n.reach(s))
 	if !ok {
+		return Root{}, OddSpelling
+	}
+	if path.Base(own.Path) == ClaimName || path.Base(at.Path) == ClaimName {
 		return Root{}, OddSpelling
 	}
 	for _, r := range n.o.Roots {

@@ -36,6 +36,7 @@ func TestSpellingsOfOneBlob(t *testing.T) {
 	plain := blobNames(t, "s3://lake/t")
 	maps := blobNames(t, "s3://lake/t", BlobMap{"s3://old/a/", "s3://new"}, BlobMap{"oss://", "s3://"}, BlobMap{"s3://x", "s3://y"}, BlobMap{"s3://y", "s3://z"}, BlobMap{"s3://p", "s3://q"}, BlobMap{"s3://q", "s3://p"})
 	local, hdfs := blobNames(t, "/lake/t"), blobNames(t, "hdfs://nn/lake/t")
+	schemes := blobNames(t, "s3://lake/t", BlobMap{"foo://", "hdfs://"}, BlobMap{"bar://", "abfss://"}, BlobMap{"baz://", "file://"})
 	for _, c := range []struct {
 		n    *BlobNames
 		a, b string
@@ -71,6 +72,9 @@ func TestSpellingsOfOneBlob(t *testing.T) {
 		{maps, "s3://x/k", "s3://z/k", true},
 		{maps, "s3://p/k", "s3://q/k", true},
 		{maps, "s3://old%2Fa/k", "s3://new/k", true},
+		{schemes, "foo://nn/b/x", "hdfs://other/b/x", true},
+		{schemes, "bar://c@account.dfs.core.windows.net/x", "wasbs://c@account.blob.core.windows.net/x", true},
+		{schemes, "baz://host/b/x", "file:/b/x", true},
 	} {
 		if got := sameBlob(c.n, c.a, c.b); got != c.same {
 			t.Errorf("%q and %q are one: %t, want %t (%q, %q)", c.a, c.b, got, c.same, c.n.Forms(BlobID(c.a)), c.n.Forms(BlobID(c.b)))
@@ -93,6 +97,18 @@ func TestPlaceOfBlobs(t *testing.T) {
 	}
 	if at, _ := n.Place("s3://alias/a%20b"); at.String() != "s3://media/v/a%20b" {
 		t.Errorf("%v", at)
+	}
+	for _, id := range []BlobID{"s3://media/v/" + ClaimName, "s3://alias/a/" + ClaimName, "s3://media/v/%2Elakesweep-claim.json"} {
+		if at, s := n.Place(id); s == MayDie && strings.HasSuffix(at.Path, "/"+ClaimName) || s == MayDie && id != "s3://media/v/%2Elakesweep-claim.json" {
+			t.Errorf("the claim %s may die", id)
+		}
+	}
+	others, err := NewBlobNames(BlobOptions{Table: Root{Scheme: "s3", Authority: "lake", Path: "t"}, Others: []Root{{Scheme: "s3", Authority: "media", Path: "b"}}, Roots: []Root{{Scheme: "s3", Authority: "media"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, s := others.Place("s3a://media/b/p/f.parquet"); s != InsideTable {
+		t.Errorf("a file of another table: %v", s)
 	}
 	local := blobNames(t, "/lake/t")
 	if at, s := local.Place("/data/blobs/x y"); s != MayDie || at.String() != "/data/blobs/x y" {
@@ -133,6 +149,10 @@ func TestFormsProperty(t *testing.T) {
 		b := rapid.SampledFrom([]string{"s3a", "S3", "s3n"}).Draw(rt, "scheme") + "://" + rapid.SampledFrom([]string{"media", "MEDIA", "mEdia"}).Draw(rt, "bucket") + "/" + spelled.String()
 		if !strings.Contains(path, "%") && !sameBlob(n, a, b) {
 			rt.Fatalf("%q and %q: %q, %q", a, b, n.Forms(BlobID(a)), n.Forms(BlobID(b)))
+		}
+		if rapid.Bool().Draw(rt, "file") {
+			host := rapid.SampledFrom([]string{"", "localhost", "h%41"}).Draw(rt, "host")
+			a, b = "file://"+host+"/media/"+path, "file://"+host+"/media/"+spelled.String()
 		}
 		least, greatest := min(a, b), max(a, b)
 		if form, ok := n.Authority(least, greatest); ok && (AuthorityOf(n.Forms(BlobID(a))[0]) != form || AuthorityOf(n.Forms(BlobID(b))[0]) != form) {

@@ -24,21 +24,28 @@ type judged struct {
 	run   *hudiRun
 	names *lake.BlobNames
 	seen  map[string]timeline.State // writes, by time and action, as the last look found them
+	last  string                    // the latest time on the timeline that look found
 }
 
 // blobJudge judges blobs against the files of tables. It implements drain.Judge.
 type blobJudge struct{ tables []*judged }
 
 // rounds is what the judges of several tables found out.
-type rounds []*blob.Round
+type rounds struct {
+	list []*blob.Round
+	lost error // what some write refers to can't be known
+}
 
 // Of returns the finding that keeps a blob most.
 func (rs rounds) Of(id lake.BlobID) blob.Finding {
 	found := blob.Finding{Fate: blob.Unreferenced}
+	if rs.lost != nil {
+		found.Fate = blob.Undecided
+	}
 	rank := func(f blob.Fate) int {
 		return map[blob.Fate]int{blob.Unreferenced: 0, blob.Pending: 1, blob.Undecided: 2, blob.Referenced: 3}[f]
 	}
-	for _, r := range rs {
+	for _, r := range rs.list {
 		if f := r.Of(id); rank(f.Fate) > rank(found.Fate) {
 			found = f
 		}
@@ -48,7 +55,10 @@ func (rs rounds) Of(id lake.BlobID) blob.Finding {
 
 // Unread names the first file that couldn't be read.
 func (rs rounds) Unread() error {
-	for _, r := range rs {
+	if rs.lost != nil {
+		return rs.lost
+	}
+	for _, r := range rs.list {
 		if r.UnreadFiles > 0 {
 			return fmt.Errorf("%d files of the table can't be read, the first %s: %w", r.UnreadFiles, r.Unread[0].Key, r.Unread[0].Err)
 		}
@@ -64,26 +74,29 @@ func (j *blobJudge) All(ctx context.Context, candidates drain.Candidates) (drain
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, r)
+		out.list = append(out.list, r)
 	}
 	return out, nil
 }
 
-// Since judges against the files of the writes that were completed since.
+// Since judges against the files of the writes that were completed since. Where
+// a write can't be asked any more, nothing is Unreferenced.
 func (j *blobJudge) Since(ctx context.Context, candidates drain.Candidates) (drain.Round, bool, error) {
 	var out rounds
 	began := false
 	for _, t := range j.tables {
 		r, more, err := t.since(ctx, candidates)
-		if err != nil {
+		if errors.Is(err, errLost) {
+			out.lost = err
+		} else if err != nil {
 			return nil, false, err
 		}
 		began = began || more
 		if r != nil {
-			out = append(out, r)
+			out.list = append(out.list, r)
 		}
 	}
-	if out == nil {
+	if out.list == nil && out.lost == nil {
 		return nil, began, nil
 	}
 	return out, began, nil
@@ -94,7 +107,7 @@ func (t *judged) all(ctx context.Context, candidates drain.Candidates) (*blob.Ro
 	if t.run.table, err = hudi.Open(ctx, t.run.reader, t.run.root, t.run.table.Options()); err != nil {
 		return nil, err
 	}
-	t.seen = writesOf(t.run.table.Timeline())
+	t.seen, t.last = writesOf(t.run.table.Timeline()), t.run.table.Timeline().LastTime()
 	return blob.NewJudge(t.run.judgeOptions(t.e, t.names)).Judge(ctx, candidates, t.run.table.DataFiles(ctx))
 }
 
@@ -111,11 +124,21 @@ func writesOf(t *timeline.Timeline) map[string]timeline.State {
 	return out
 }
 
+// errLost: a write may have been completed that can't be asked what it refers
+// to. The next run asks all files, its own among them.
+var errLost = errors.New("a write was completed or undone while blobs were judged, and its files can't be told any more")
+
+// since judges against what was completed since the last look.
+//
+// Errors: errLost.
 func (t *judged) since(ctx context.Context, candidates drain.Candidates) (*blob.Round, bool, error) {
 	tl := t.run.table.Timeline()
 	now, err := timeline.Load(ctx, t.run.reader, tl.Dir, tl.Layout)
 	if err != nil {
 		return nil, false, err
+	}
+	if t.lost(now) {
+		return nil, false, errLost
 	}
 	began := false
 	var files []blob.File
@@ -136,7 +159,7 @@ func (t *judged) since(ctx context.Context, candidates drain.Candidates) (*blob.
 			files = append(files, more...)
 		}
 	}
-	t.seen = writesOf(now)
+	t.seen, t.last = writesOf(now), now.LastTime()
 	if len(files) == 0 {
 		return nil, began, nil
 	}
@@ -153,8 +176,24 @@ func (t *judged) since(ctx context.Context, candidates drain.Candidates) (*blob.
 	return r, began, err
 }
 
-// written returns the files that a completed write names. One that is gone by
-// now keeps nothing.
+// lost reports whether a write may have come and gone, or one that was in
+// flight has gone, since the last look.
+func (t *judged) lost(now *timeline.Timeline) bool {
+	if start := now.Start(); t.last != "" && start > t.last {
+		return true // all that was there is archived, so a later write may be too
+	}
+	have := writesOf(now)
+	for key, state := range t.seen {
+		if _, ok := have[key]; !ok && state != timeline.Completed {
+			return true
+		}
+	}
+	return false
+}
+
+// written returns the files that a completed write names.
+//
+// Errors: errLost if one of them isn't there, or the commit is empty.
 func (t *judged) written(ctx context.Context, tl *timeline.Timeline, i timeline.Instant) ([]blob.File, error) {
 	data, err := tl.Read(ctx, i, timeline.Completed)
 	if err != nil {
@@ -163,6 +202,9 @@ func (t *judged) written(ctx context.Context, tl *timeline.Timeline, i timeline.
 	m, err := timeline.DecodeCommit(data)
 	if err != nil {
 		return nil, err
+	}
+	if len(data) == 0 {
+		return nil, errLost // being written
 	}
 	var files []blob.File
 	add := func(name string) error {
@@ -173,7 +215,7 @@ func (t *judged) written(ctx context.Context, tl *timeline.Timeline, i timeline.
 		}
 		info, err := t.run.reader.Stat(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+			return errLost
 		}
 		files = append(files, blob.File{File: f, Partition: string(key.Dir()), Key: key, Size: info.Size, Modified: info.Modified, ETag: info.ETag, Slice: i.Time})
 		return err

@@ -200,7 +200,7 @@ func (run *hudiRun) unreferenced(ctx context.Context, e *Engine, v *verifier, na
 	_, err := listing.Walk(ctx, store.ReadOnly(p.store), listing.Options{Workers: run.req.Tuning.Workers, Observer: e.Observe}, func(batch []store.Info) error {
 		for _, info := range batch {
 			uri := p.root.Join(lake.Listed(info.Name))
-			if info.Kind != store.File || info.Name == blobqueue.ClaimName {
+			if info.Kind != store.File || info.Name == lake.ClaimName {
 				continue
 			}
 			if _, standing := names.Place(lake.BlobID(uri)); standing == lake.InsideTable {

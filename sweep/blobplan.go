@@ -32,6 +32,14 @@ func (e *Engine) blobsOf(ctx context.Context, run *hudiRun) (*blobPlanner, error
 	if err != nil || len(columns) == 0 {
 		return nil, err
 	}
+	if err := e.also(ctx, run); err != nil {
+		return nil, err
+	}
+	for _, r := range req.Roots {
+		if err := notLinked(r); err != nil {
+			return nil, err
+		}
+	}
 	if len(req.Roots) == 0 {
 		return nil, invalid(run.given, "--blobs "+req.Mode+" without --blob-root", "Name the folders in which blobs of this table may be deleted with --blob-root, such as --blob-root s3://media/.")
 	}
@@ -51,9 +59,38 @@ func (e *Engine) blobsOf(ctx context.Context, run *hudiRun) (*blobPlanner, error
 	return b, nil
 }
 
+// also makes the tables of --also-references independent of where lakesweep
+// runs, and makes sure that they are there.
+//
+// Errors: Invalid for a place that is no Hudi table.
+func (e *Engine) also(ctx context.Context, run *hudiRun) error {
+	req := &run.req.Hudi.Blobs
+	req.Also = slices.Clone(req.Also)
+	for i, other := range req.Also {
+		p, err := e.open(ctx, other)
+		if err != nil {
+			return err
+		}
+		if found, err := detectHudi(ctx, p); err != nil {
+			return err
+		} else if !found {
+			return invalid(other, "--also-references names no Hudi table", "Name the root of a Hudi table that shares the blobs.")
+		}
+		req.Also[i] = p.root.String()
+	}
+	return nil
+}
+
 // blobNames reads how blobs of the run's table are spelled.
 func (run *hudiRun) blobNames() (*lake.BlobNames, error) {
 	o := lake.BlobOptions{Table: run.root, Aliases: run.aliases, Roots: run.req.Hudi.Blobs.Roots}
+	for _, other := range run.req.Hudi.Blobs.Also {
+		root, err := lake.ParseRoot(other)
+		if err != nil {
+			return nil, err
+		}
+		o.Others = append(o.Others, root)
+	}
 	for _, m := range run.req.Inventory.Maps {
 		o.Maps = append(o.Maps, lake.BlobMap(m))
 	}

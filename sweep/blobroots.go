@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/reap"
@@ -23,6 +26,10 @@ type blobPlace struct {
 type blobPlaces struct {
 	e      *Engine
 	places []blobPlace
+
+	allowed func(ctx context.Context, r store.Reader, root lake.Root, dir string) error // asks a claim; nil before claim
+	mu      sync.Mutex
+	folders map[string]error // those between the roots and blobs that were asked
 }
 
 // openBlobs opens the places in which blobs may die.
@@ -32,6 +39,9 @@ type blobPlaces struct {
 func (e *Engine) openBlobs(ctx context.Context, names *lake.BlobNames, roots []lake.Root) (*blobPlaces, error) {
 	b := &blobPlaces{e: e}
 	for _, r := range roots {
+		if err := notLinked(r); err != nil {
+			return nil, err
+		}
 		at, standing := names.Place(lake.BlobID(r.Join("x")))
 		if standing != lake.MayDie {
 			return nil, invalid(r.String(), "no blob can die below it: "+standing.String(), "Name a folder outside of the table with --blob-root.")
@@ -51,19 +61,81 @@ func (e *Engine) openBlobs(ctx context.Context, names *lake.BlobNames, roots []l
 	return b, nil
 }
 
+// notLinked refuses a folder of a local disk that is reached through a symlink:
+// records may spell what lies in it in two ways.
+func notLinked(r lake.Root) error {
+	if r.Class() != "file" {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(filepath.FromSlash(r.String()))
+	if err != nil {
+		return nil // what isn't there is told of elsewhere
+	}
+	at, err := lake.ParsePlace(real)
+	if err != nil || at.Same(r) {
+		return err
+	}
+	return invalid(r.String(), "a symlink leads to "+real, fmt.Sprintf("Name the folder itself, and say that its names are one: --blob-root %s --map file://%s=file://%s", at, r, at))
+}
+
 // open returns the allowed root that holds a place, and its name there.
-func (b *blobPlaces) open(_ context.Context, at lake.Root) (reap.Place, string, error) {
+//
+// Errors: Refused if a table that isn't known has claimed a folder on the way.
+func (b *blobPlaces) open(ctx context.Context, at lake.Root) (reap.Place, string, error) {
 	for _, p := range b.places {
 		if p.root.Contains(at) && at.Path != p.root.Path {
-			return p.store, strings.TrimPrefix(strings.TrimPrefix(at.Path, p.root.Path), "/"), nil
+			name := strings.TrimPrefix(strings.TrimPrefix(at.Path, p.root.Path), "/")
+			return p.store, name, b.between(ctx, p, path.Dir(name))
 		}
 	}
 	return nil, "", fmt.Errorf("%s lies below no blob root", at)
 }
 
+// between asks the folders from dir up to the root of p for claims.
+func (b *blobPlaces) between(ctx context.Context, p blobPlace, dir string) error {
+	if b.allowed == nil || dir == "." {
+		return nil
+	}
+	key := p.root.Join(lake.Key(dir))
+	b.mu.Lock()
+	err, asked := b.folders[key]
+	b.mu.Unlock()
+	if asked {
+		return err
+	}
+	if err = b.between(ctx, p, path.Dir(dir)); err == nil {
+		err = b.allowed(ctx, p.store, p.root, dir)
+	}
+	if err == nil || lake.KindOf(err) == lake.Refused {
+		b.mu.Lock()
+		b.folders[key] = err
+		b.mu.Unlock()
+	}
+	return err
+}
+
+// above asks the folders above a root for claims, as far as they may be read.
+func (b *blobPlaces) above(ctx context.Context, root lake.Root) error {
+	for {
+		up, more := root.Parent()
+		if !more {
+			return nil
+		}
+		root = up
+		r, err := b.e.Stores.OpenReader(ctx, root)
+		if err == nil {
+			err = b.allowed(ctx, r, root, "")
+		}
+		if err != nil && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+}
+
 // claim makes the roots' other tables known.
 //
-// Errors: Refused if a table that also doesn't name has claimed one.
+// Errors: Refused if a table that also doesn't name has claimed one, or a
+// folder above.
 func (b *blobPlaces) claim(ctx context.Context, me blobqueue.Claimer, also []lake.Root) error {
 	known := func(table string) bool {
 		root, err := lake.ParseRoot(table)
@@ -77,7 +149,14 @@ func (b *blobPlaces) claim(ctx context.Context, me blobqueue.Claimer, also []lak
 		}
 		return false
 	}
+	b.folders = make(map[string]error)
+	b.allowed = func(ctx context.Context, r store.Reader, root lake.Root, dir string) error {
+		return blobqueue.Allowed(ctx, r, root, dir, me, known)
+	}
 	for _, p := range b.places {
+		if err := b.above(ctx, p.root); err != nil {
+			return err
+		}
 		if err := blobqueue.Claim(ctx, p.store, p.root, me, known); err != nil {
 			return err
 		}

@@ -76,9 +76,9 @@ func (t *Table) dataFiles(ctx context.Context, emit func([]blob.File) error) err
 		mu.Unlock()
 		return t.emitFiles(ctx, f, emit)
 	}
-	holds := func(f folder) bool { return f.marker != nil || len(f.files) > 0 }
-	enter := func(f folder) bool { return f.marker == nil || f.nested }
-	n, err := t.traverse(ctx, []string{""}, enter, holds, visit)
+	// Partitions may lie in each other, and hold nothing that looks like a data file.
+	any := func(folder) bool { return true }
+	n, err := t.traverse(ctx, []string{""}, any, any, visit)
 	t.listed.Add(n)
 	if err != nil || t.files == nil {
 		return err
@@ -155,6 +155,11 @@ func (t *Table) blobFiles(ctx context.Context, f folder) (out []blob.File, err e
 	for _, name := range f.foreign {
 		if d, ok := maybeData(name); ok && !slices.Contains(f.dirs, string(f.key(name))) {
 			out = append(out, blob.File{File: d, Partition: f.partition, Key: f.key(name), Size: -1})
+		}
+	}
+	for _, name := range f.links {
+		if _, ok := maybeData(name); !ok {
+			out = append(out, blob.File{File: datafile.File{Name: name}, Partition: f.partition, Key: f.key(name), Size: -1, Link: true})
 		}
 	}
 	return out, nil

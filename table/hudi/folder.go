@@ -23,6 +23,7 @@ type folder struct {
 	unlisted  []file      // in the folder, but not in the metadata table
 	marker    *store.Info // .hoodie_partition_metadata
 	foreign   []string    // names of other files and folders
+	links     []string    // those of foreign that are symlinks
 	dirs      []string    // sub-folders, with their path
 	nested    bool        // another table's root
 }
@@ -60,6 +61,9 @@ func (f *folder) add(e store.Info) {
 	case e.Kind == store.Marker:
 	case e.Kind != store.File:
 		f.foreign = append(f.foreign, name)
+		if e.Kind == store.Symlink {
+			f.links = append(f.links, strings.Clone(name))
+		}
 	case datafile.IsPartitionMetadata(name):
 		e.Name = strings.Clone(e.Name)
 		f.marker = &e

@@ -19,6 +19,8 @@ type File struct {
 	Slice string
 	// Inflight: no completed commit is known to have written it. What it refers to may yet become part of the table.
 	Inflight bool
+	// Link: it is a symlink, which is never followed. What lies behind it may refer to any blob.
+	Link bool
 	// Missing: the metadata table lists it, the folder doesn't have it.
 	Missing bool
 }

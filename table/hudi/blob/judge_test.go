@@ -246,6 +246,16 @@ func TestRuledOutByStatistics(t *testing.T) {
 	}
 }
 
+// The host of a file: URI says nothing about where it is.
+func TestFilesOfAnyHost(t *testing.T) {
+	w := newWorld(t)
+	w.add(Base(t, true, M("file://localhost/mnt/b/x"), M("file://localhost/mnt/b/y")), "")
+	w.add(Base(t, true, M("s3://a%2Fb/x"), M("s3://a%2Fb/y")), "")
+	if r := w.judge("file:/mnt/b/x", "s3://a/b/y"); r.Of("file:/mnt/b/x").Fate != blob.Referenced || r.Of("s3://a/b/y").Fate != blob.Referenced {
+		t.Errorf("%+v: %v, %v", r, r.Of("file:/mnt/b/x"), r.Of("s3://a/b/y"))
+	}
+}
+
 // A column in dictionary encoding is read by its dictionary.
 func TestDictionary(t *testing.T) {
 	w := newWorld(t)

@@ -95,6 +95,9 @@ func (o Options) logBlocks(ctx context.Context, f File, emit func(Reference, boo
 }
 
 func (o Options) parquet(ctx context.Context, f File) (*parquetFile, error) {
+	if f.Link {
+		return nil, linked(f)
+	}
 	if f.Ext != "parquet" {
 		return nil, &lake.Error{Op: "read references", Kind: lake.Unsupported, Err: fmt.Errorf("base files of format %s can't be read", f.Ext)}
 	}
@@ -103,6 +106,12 @@ func (o Options) parquet(ctx context.Context, f File) (*parquetFile, error) {
 		return nil, err
 	}
 	return openParquet(newSource(ctx, o.Reader, string(f.Key), f.Size), o.schemas)
+}
+
+// linked tells that a symlink isn't followed.
+func linked(f File) error {
+	return &lake.Error{Op: "read references", Key: f.Key, Kind: lake.Unsupported, Err: errors.New("a symlink isn't followed, and what lies behind it may be part of the table"),
+		Hint: "Move what it points to back into the table's folder, or clean without --blobs."}
 }
 
 // sized stats a file whose listing gave no size.

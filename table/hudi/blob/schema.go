@@ -52,9 +52,13 @@ type field struct {
 type avroSchema struct {
 	root   *node
 	named  map[string]*node
+	copies []copied // types that are named again with a logical type of their own
 	depth  int
 	shaped bool // some record in it has a blob's shape
 }
+
+// copied is a node that takes over the type of another.
+type copied struct{ own, of *node }
 
 // maxDepth bounds how deep types and values lie in each other.
 const maxDepth = 64
@@ -72,6 +76,11 @@ func parseSchema(text string) (*avroSchema, error) {
 	for _, n := range s.named {
 		n.shape = n.shaped()
 		s.shaped = s.shaped || n.shape
+	}
+	for _, c := range s.copies { // the whole type is known only now
+		logical := c.own.logical
+		*c.own = *c.of
+		c.own.logical = logical
 	}
 	return s, nil
 }
@@ -141,6 +150,7 @@ func (s *avroSchema) object(d map[string]any, space string) (*node, error) {
 		if of, err = s.reference(typ, space); err == nil && n.logical != "" {
 			own := *of
 			own.logical = n.logical
+			s.copies = append(s.copies, copied{&own, of})
 			of = &own
 		}
 		n = of
@@ -230,8 +240,13 @@ func (n *node) shaped() bool {
 	if n.kind != kindRecord {
 		return false
 	}
-	reference := n.get(fieldReference).only(kindRecord)
-	return reference != nil && reference.get(fieldPath).only(kindText) != nil
+	reference := n.get(fieldReference)
+	if reference == nil {
+		return false
+	}
+	return slices.ContainsFunc(append([]*node{reference}, reference.branches...), func(b *node) bool {
+		return b.kind == kindRecord && b.get(fieldPath).only(kindText) != nil
+	})
 }
 
 // each calls fn with every record and what it holds, by its path without

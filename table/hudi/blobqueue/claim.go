@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"time"
 
@@ -13,10 +14,6 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 )
-
-// ClaimName is the object in a blob root that names the tables which delete
-// below it.
-const ClaimName = ".lakesweep-claim.json"
 
 // claim is the content of a claim marker.
 type claim struct {
@@ -46,16 +43,12 @@ type Claims interface {
 // Errors: Refused if another table has claimed the root; Damaged.
 func Claim(ctx context.Context, s Claims, root lake.Root, me Claimer, known func(table string) bool) error {
 	for range maxTries {
-		have, exists, etag, err := readClaim(ctx, s, root)
+		have, exists, etag, err := readClaim(ctx, s, root, lake.ClaimName)
 		if err != nil {
 			return err
 		}
-		for _, other := range have.Tables {
-			if other.Table != me.Table && !known(other.Table) {
-				return &lake.Error{Op: "claim blob root", Table: me.Table, Kind: lake.Refused, Code: "blob_root_claimed",
-					Err:  fmt.Errorf("the table %s deletes blobs below %s too", other.Table, root),
-					Hint: fmt.Sprintf("If it shares blobs with this table, give --also-references %s; if it is gone, remove it from %s.", other.Table, root.Join(ClaimName))}
-			}
+		if err := have.allows(root, lake.ClaimName, me, known); err != nil {
+			return err
 		}
 		if slices.ContainsFunc(have.Tables, func(c Claimer) bool { return c.Table == me.Table && c.ID == me.ID }) {
 			return nil
@@ -68,35 +61,61 @@ func Claim(ctx context.Context, s Claims, root lake.Root, me Claimer, known func
 		}
 		data = append(data, '\n')
 		if exists {
-			_, err = s.Replace(ctx, ClaimName, data, etag)
+			_, err = s.Replace(ctx, lake.ClaimName, data, etag)
 		} else {
-			err = s.PutIfAbsent(ctx, ClaimName, data)
+			err = s.PutIfAbsent(ctx, lake.ClaimName, data)
 		}
 		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, store.ErrChanged) {
-			return store.Fail("claim blob root", root, ClaimName, err)
+			return store.Fail("claim blob root", root, lake.ClaimName, err)
 		}
 	}
 	return &lake.Error{Op: "claim blob root", Table: me.Table, Kind: lake.Transient, Err: fmt.Errorf("other tables keep claiming %s", root), Hint: "Run again."}
 }
 
+// Allowed makes sure that no table which me doesn't know has claimed the folder
+// dir of a store, "" for its root: one above a blob root, or between it and a
+// blob.
+//
+// Errors: Refused if one has; Damaged; those of the store.
+func Allowed(ctx context.Context, r store.Reader, root lake.Root, dir string, me Claimer, known func(table string) bool) error {
+	name := path.Join(dir, lake.ClaimName)
+	c, _, _, err := readClaim(ctx, r, root, name)
+	if err != nil {
+		return err
+	}
+	return c.allows(root, name, me, known)
+}
+
+// allows refuses a claim by a table that me doesn't know.
+func (c claim) allows(root lake.Root, name string, me Claimer, known func(table string) bool) error {
+	for _, other := range c.Tables {
+		if other.Table != me.Table && !known(other.Table) {
+			return &lake.Error{Op: "claim blob root", Table: me.Table, Kind: lake.Refused, Code: "blob_root_claimed",
+				Err:  fmt.Errorf("the table %s deletes blobs by %s too", other.Table, root.Join(lake.Key(name))),
+				Hint: fmt.Sprintf("If it shares blobs with this table, give --also-references %s; if it is gone, remove it from that file.", other.Table)}
+		}
+	}
+	return nil
+}
+
 // readClaim returns the claim, whether there is one, and its ETag.
-func readClaim(ctx context.Context, s Claims, root lake.Root) (c claim, exists bool, etag string, err error) {
-	info, err := s.Stat(ctx, ClaimName)
+func readClaim(ctx context.Context, s store.Reader, root lake.Root, name string) (c claim, exists bool, etag string, err error) {
+	info, err := s.Stat(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, false, "", nil
 	}
 	var data []byte
 	if err == nil {
-		data, err = readAll(ctx, s, ClaimName)
+		data, err = readAll(ctx, s, name)
 	}
 	if err != nil {
-		return c, false, "", store.Fail("read claim", root, ClaimName, err)
+		return c, false, "", store.Fail("read claim", root, name, err)
 	}
 	if err = json.Unmarshal(data, &c); err == nil && c.Schema != 1 {
 		err = fmt.Errorf("schema %d", c.Schema)
 	}
 	if err != nil {
-		return c, false, "", &lake.Error{Op: "read claim", Table: root.String(), Key: ClaimName, Kind: lake.Damaged, Err: err,
+		return c, false, "", &lake.Error{Op: "read claim", Table: root.String(), Key: lake.Key(name), Kind: lake.Damaged, Err: err,
 			Hint: "Find out which tables delete blobs here, and put the file right or remove it."}
 	}
 	return c, true, info.ETag, nil

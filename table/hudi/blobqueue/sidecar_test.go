@@ -250,14 +250,14 @@ func TestClaim(t *testing.T) {
 	if err := claim("s3://l/a", "a"); err != nil {
 		t.Fatal(err)
 	}
-	before, err := s.Stat(t.Context(), ClaimName)
+	before, err := s.Stat(t.Context(), lake.ClaimName)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := claim("s3://l/a", "a"); err != nil {
 		t.Errorf("once more: %v", err)
 	}
-	if after, err := s.Stat(t.Context(), ClaimName); err != nil || after.ETag != before.ETag {
+	if after, err := s.Stat(t.Context(), lake.ClaimName); err != nil || after.ETag != before.ETag {
 		t.Errorf("the claim was written anew: %v", err)
 	}
 	err = claim("s3://l/b", "b")
@@ -270,7 +270,7 @@ func TestClaim(t *testing.T) {
 	if err := claim("s3://l/a", "a"); lake.KindOf(err) != lake.Refused {
 		t.Errorf("the first must know the second now: %v", err)
 	}
-	s.Put(ClaimName, []byte(`{"schema":2}`), time.Time{})
+	s.Put(lake.ClaimName, []byte(`{"schema":2}`), time.Time{})
 	if err := claim("s3://l/a", "a"); lake.KindOf(err) != lake.Damaged {
 		t.Errorf("an unknown claim: %v", err)
 	}

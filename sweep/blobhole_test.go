@@ -1,0 +1,156 @@
+package sweep
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lakesweep/lakesweep/lake"
+)
+
+// A write that comes between the judgement and the intent, and that the second
+// look can't ask: what it may refer to stays.
+func TestWritesThatCantBeAskedKeepBlobs(t *testing.T) {
+	for name, do := range map[string]func(w *blobWorld, inflight string){
+		"archived with all before it": func(w *blobWorld, _ string) {
+			at := w.begin()
+			f := w.file(at, "2c", "X")
+			w.complete(at, []string{f})
+			for _, old := range w.files("table/.hoodie/2*") {
+				if err := os.Remove(w.path("table/.hoodie/" + old)); err != nil {
+					w.t.Fatal(err)
+				}
+			}
+			w.commit(map[string][]string{"2d": {"Y"}})
+		},
+		"in flight at the judgement, gone now": func(w *blobWorld, inflight string) {
+			for _, name := range w.pending(inflight) {
+				if err := os.Remove(w.path(name)); err != nil {
+					w.t.Fatal(err)
+				}
+			}
+			w.file(inflight, "2c", "X")
+		},
+		"its commit is still empty": func(w *blobWorld, inflight string) {
+			w.file(inflight, "2c", "X")
+			w.put("table/.hoodie/"+inflight+".commit", "")
+		},
+		"its file isn't where the commit says": func(w *blobWorld, inflight string) {
+			f := w.file(inflight, "2c", "X")
+			w.complete(inflight, []string{strings.Replace(f, "p=2", "p=3", 1)})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := expired(t)
+			w.mustClean()
+			w.pass(30)
+			inflight := w.begin()
+			_, err := w.during(w.request(), ends("create", ".blob_drain.parquet"), func() { do(w, inflight) })
+			if !w.there("X") {
+				t.Errorf("X is gone; %v", err)
+			}
+		})
+	}
+}
+
+// Partitions within partitions, and behind symlinks, are part of the table.
+func TestEveryFolderOfATableKeepsBlobs(t *testing.T) {
+	move := func(w *blobWorld, to string) {
+		if err := os.MkdirAll(filepath.Dir(w.path(to)), 0o755); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := os.Rename(w.path("table/p=2"), w.path(to)); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for name, do := range map[string]func(w *blobWorld){
+		"within a partition": func(w *blobWorld) { move(w, "table/p=1/p=2") },
+		"behind a symlink": func(w *blobWorld) {
+			move(w, "elsewhere/p=2")
+			if err := os.Symlink(w.path("elsewhere/p=2"), w.path("table/p=2")); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := expired(t)
+			w.commit(map[string][]string{"2c": {"X"}, "1a": {"Y"}})
+			do(w)
+			for range 3 {
+				if _, err := w.clean(w.request()); err != nil && lake.KindOf(err) != lake.Partial {
+					t.Logf("%v", err)
+				}
+				w.pass(30)
+				w.commit(map[string][]string{"1a": {"Y"}})
+			}
+			if !w.there("X") {
+				t.Error("X is gone")
+			}
+		})
+	}
+}
+
+// A folder that is reached through a symlink has two names.
+func TestABlobRootBehindASymlinkIsRefused(t *testing.T) {
+	w := expired(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(w.path("blobs"), link); err != nil {
+		t.Fatal(err)
+	}
+	req := w.request()
+	root, err := lake.ParsePlace(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Hudi.Blobs.Roots = []lake.Root{root}
+	if _, err := w.clean(req); lake.KindOf(err) != lake.Invalid || !strings.Contains(lake.HintOf(err), "--map file://"+link+"=file://"+w.path("blobs")) {
+		t.Errorf("%v, %s", err, lake.HintOf(err))
+	}
+}
+
+// A table is the one that --also-references named when it was planned, from
+// wherever the plan is carried out.
+func TestAlsoReferencesIsNoRelativeName(t *testing.T) {
+	w, other := expired(t), expired(t)
+	req := w.request()
+	req.Hudi.Blobs.Also = []string{"table"}
+	t.Chdir(other.dir)
+	p, err := w.engine().Plan(t.Context(), req, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close() //nolint:errcheck // a temporary file
+	h := p.Head()
+	s, err := readBlobState(&h)
+	if err != nil || len(s.Also) != 1 || s.Also[0] != other.table() {
+		t.Errorf("%+v, %v", s, err)
+	}
+	req.Hudi.Blobs.Also = []string{"elsewhere"}
+	if _, err := w.engine().Plan(t.Context(), req, ""); err == nil {
+		t.Error("a table that isn't there")
+	}
+}
+
+// Blob roots that lie in each other are known to both tables.
+func TestRootsWithinRoots(t *testing.T) {
+	claimed := `{"schema":1,"tables":[{"table":"s3://lake/other","table_id":"o","since":"2026-01-01T00:00:00Z"}]}`
+	for name, marker := range map[string]string{"above": lake.ClaimName, "between": "blobs/sub/" + lake.ClaimName} {
+		t.Run(name, func(t *testing.T) {
+			w := newBlobWorld(t, t)
+			w.upload("sub/X", "Y")
+			w.pass(72)
+			w.commit(map[string][]string{"1a": {"sub/X"}})
+			w.commit(map[string][]string{"1a": {"Y"}})
+			w.commit(map[string][]string{"1a": {"Y"}})
+			w.put(marker, claimed)
+			_, err := w.clean(w.request())
+			w.pass(30)
+			w.commit(map[string][]string{"1a": {"Y"}})
+			r, later := w.clean(w.request())
+			if !w.there("sub/X") || err == nil && later == nil && r.Failed == 0 {
+				t.Errorf("there: %v; %v; %+v, %v", w.there("sub/X"), err, r, later)
+			}
+		})
+	}
+}
