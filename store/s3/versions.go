@@ -2,18 +2,15 @@ package s3
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 )
 
@@ -39,12 +36,7 @@ func (s *Store) listVersions(ctx context.Context, req store.PageRequest) (store.
 	if err != nil {
 		return store.Page{}, err
 	}
-	coding := s.bucket.coding.Load()
-	encoded := out.EncodingType == types.EncodingTypeUrl || coding == codingSilent
-	if !encoded && coding == codingUnknown && doubtfulVersions(out) {
-		return store.Page{}, &lake.Error{Kind: lake.Unsupported, Err: errors.New("the server doesn't say how it spells the keys of versions"),
-			Hint: "Its versions can't be told apart safely: leave --all-versions out, and let a lifecycle rule of the bucket remove them."}
-	}
+	encoded := out.EncodingType == types.EncodingTypeUrl
 	var page store.Page
 	for _, v := range out.Versions {
 		info := store.Info{Size: aws.ToInt64(v.Size), Modified: aws.ToTime(v.LastModified).UTC(), ETag: aws.ToString(v.ETag)}
@@ -68,14 +60,6 @@ func (s *Store) listVersions(ctx context.Context, req store.PageRequest) (store.
 		}
 	}
 	return page, nil
-}
-
-// doubtfulVersions reports whether a key would read otherwise if decoded.
-func doubtfulVersions(out *s3.ListObjectVersionsOutput) bool {
-	doubtful := func(key *string) bool { return strings.ContainsAny(aws.ToString(key), "%+") }
-	return doubtful(out.NextKeyMarker) ||
-		slices.ContainsFunc(out.Versions, func(v types.ObjectVersion) bool { return doubtful(v.Key) }) ||
-		slices.ContainsFunc(out.DeleteMarkers, func(m types.DeleteMarkerEntry) bool { return doubtful(m.Key) })
 }
 
 func (s *Store) appendVersion(entries []store.Info, req store.PageRequest, info store.Info, key, version *string, encoded bool) ([]store.Info, error) {

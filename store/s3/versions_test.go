@@ -36,20 +36,6 @@ func versions(t *testing.T, s store.Store, req store.PageRequest) []store.Info {
 	}
 }
 
-// A server that ignores or hides the encoding: "a%2Bb" may be "a+b".
-func TestVersionsOfUnknownSpellingAreRefused(t *testing.T) {
-	for key, refused := range map[string]bool{"t/a": false, "t/a%2Bb": true, "t/a+b": true} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			fmt.Fprintf(w, `<ListVersionsResult><Name>b</Name><IsTruncated>false</IsTruncated><Version><Key>%s</Key><VersionId>v</VersionId><LastModified>2009-10-12T17:50:30.000Z</LastModified><Size>1</Size></Version></ListVersionsResult>`, key)
-		}))
-		page, err := open(t, options(server.URL), "s3://b/t").List(t.Context(), store.PageRequest{Versions: true})
-		if refused && lake.KindOf(err) != lake.Unsupported || !refused && (err != nil || len(page.Entries) != 1) {
-			t.Errorf("%s: %+v, %v", key, page, err)
-		}
-		server.Close()
-	}
-}
-
 // The answer is Amazon's, from the documentation of ListObjectVersions, with an
 // encoded key and a second page.
 func TestVersionsAreDecodedPageByPage(t *testing.T) {
