@@ -8,7 +8,7 @@ import traceback
 os.environ["TZ"] = "UTC"
 time.tzset()
 
-CACHE = os.environ["LAKESWEEP_CACHE"]
+CACHE = os.environ["INTEROP_CACHE"]
 BINARY = os.environ["LAKESWEEP"]
 # Variables LAKESWEEP_… are flags to the binary, and those of the suites are none.
 PLAIN = {k: v for k, v in os.environ.items() if not k.startswith("LAKESWEEP")}

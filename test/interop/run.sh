@@ -4,11 +4,11 @@
 #   test/interop/run.sh [SUITE…]     all suites without an argument
 #
 # A suite is a folder here with a suite.sh, whose last line is 'N passed, N failed'.
-# LAKESWEEP names the binary (built if unset), LAKESWEEP_CACHE a folder that is
+# LAKESWEEP names the binary (built if unset), INTEROP_CACHE a folder that is
 # kept between runs (default ~/.cache/lakesweep). The last line is the sum.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-export LAKESWEEP_CACHE=${LAKESWEEP_CACHE:-$HOME/.cache/lakesweep}
+export INTEROP_CACHE=${INTEROP_CACHE:-$HOME/.cache/lakesweep}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ -z "${LAKESWEEP:-}" ]; then

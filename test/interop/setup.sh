@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what the interop suites need below LAKESWEEP_CACHE, once: a Python
+# Installs what the interop suites need below INTEROP_CACHE, once: a Python
 # environment with Spark, Delta and delta-rs, and the jars of Delta and of three versions of Hudi.
 # Needs Python 3.9 to 3.12, Java 17 and Maven, and PyPI and Maven Central the first time.
 set -euo pipefail
-cache=${LAKESWEEP_CACHE:-$HOME/.cache/lakesweep}
+cache=${INTEROP_CACHE:-$HOME/.cache/lakesweep}
 delta=3.3.3 # the version of the jars and of the Python package
 hudi="1.2.0 1.1.1 1.0.2" # the newest of each release line
 stamp=$cache/interop-2

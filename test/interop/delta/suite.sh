@@ -2,6 +2,6 @@
 # Delta-Spark and delta-rs write tables, lakesweep vacuums them, both read them.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-export LAKESWEEP_CACHE=${LAKESWEEP_CACHE:-$HOME/.cache/lakesweep}
+export INTEROP_CACHE=${INTEROP_CACHE:-$HOME/.cache/lakesweep}
 export PYTHONDONTWRITEBYTECODE=1
-exec "$LAKESWEEP_CACHE/venv/bin/python" "$here/suite.py" "$@"
+exec "$INTEROP_CACHE/venv/bin/python" "$here/suite.py" "$@"

@@ -12,7 +12,7 @@ import time
 
 os.environ["TZ"] = "UTC"
 time.tzset()
-CACHE = os.environ["LAKESWEEP_CACHE"]
+CACHE = os.environ["INTEROP_CACHE"]
 JAR, BINARY = sys.argv[1:3]
 WORK = tempfile.mkdtemp(prefix="lakesweep-check-")
 PLAIN = {k: v for k, v in os.environ.items() if not k.startswith("LAKESWEEP")}

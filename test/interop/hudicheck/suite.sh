@@ -2,6 +2,6 @@
 # Builds jvm/hudi-check and has Hudi 1.2.0 on Spark ask it before its commits.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-export LAKESWEEP_CACHE=${LAKESWEEP_CACHE:-$HOME/.cache/lakesweep}
+export INTEROP_CACHE=${INTEROP_CACHE:-$HOME/.cache/lakesweep}
 mvn -q -B -f "$here/../../../jvm/hudi-check/pom.xml" package
-exec "$LAKESWEEP_CACHE/venv/bin/python" "$here/suite.py" "$here/../../../jvm/hudi-check/target/lakesweep-hudi-check-0.1.0.jar" "$LAKESWEEP" "$@"
+exec "$INTEROP_CACHE/venv/bin/python" "$here/suite.py" "$here/../../../jvm/hudi-check/target/lakesweep-hudi-check-0.1.0.jar" "$LAKESWEEP" "$@"

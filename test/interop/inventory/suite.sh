@@ -3,7 +3,7 @@
 # DuckDB, PyArrow, PyIceberg and delta-rs; DuckDB also answers queries.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-cache=${LAKESWEEP_CACHE:-$HOME/.cache/lakesweep}
+cache=${INTEROP_CACHE:-$HOME/.cache/lakesweep}
 export PYTHONDONTWRITEBYTECODE=1
 if [ ! -e "$cache/inventory-1" ]; then
 	[ -x "$cache/inventory-venv/bin/python" ] || python3 -m venv "$cache/inventory-venv"

@@ -8,7 +8,7 @@ cd "$here"
 seed=${SEED:-1}
 go run . -schema >"$work/schema"
 go run . -seed "$seed" -n 1000 >"$work/cases"
-"${LAKESWEEP_CACHE:-$HOME/.cache/lakesweep}/venv/bin/python" compare.py "$work/cases" "$work/schema" 2>"$work/err" || {
+"${INTEROP_CACHE:-$HOME/.cache/lakesweep}/venv/bin/python" compare.py "$work/cases" "$work/schema" 2>"$work/err" || {
 	status=$?
 	[ "$status" -eq 1 ] || cat "$work/err" >&2
 	exit "$status"
