@@ -79,6 +79,22 @@ type Result struct {
 	Failures []Outcome
 }
 
+// Add adds what another run of the same plan did: its counts of objects and
+// bytes, its failures, and its limit unless r ended by one already. Complete,
+// Resumed and what only files of a table have stay r's own.
+func (r *Result) Add(o Result) {
+	r.Deleted += o.Deleted
+	r.Gone += o.Gone
+	r.Spared += o.Spared
+	r.Failed += o.Failed
+	r.Skipped += o.Skipped
+	r.Bytes += o.Bytes
+	r.Failures = append(r.Failures, o.Failures...)
+	if r.Limit == "" {
+		r.Limit = o.Limit
+	}
+}
+
 const (
 	defaultWorkers = 8
 	minBatch       = 100

@@ -144,18 +144,11 @@ func (b *blobRun) run(ctx context.Context, job reap.Job, o reap.Options) (result
 
 // with adds what the drains did.
 func (b *blobRun) with(r reap.Result) reap.Result {
-	d := &b.sum
-	r.Deleted += d.Deleted
-	r.Gone += d.Gone
-	r.Spared += d.Spared
-	r.Failed += d.Failed
-	r.Skipped += d.Skipped
-	r.Bytes += d.Bytes
-	r.Complete = r.Complete && d.Failed+d.Skipped == 0
-	r.Failures = append(d.Failures, r.Failures...)
-	if r.Limit == "" {
-		r.Limit = d.Limit
-	}
+	r.Complete = r.Complete && b.sum.Failed+b.sum.Skipped == 0
+	own := r.Failures // the drain comes first
+	r.Failures = nil
+	r.Add(b.sum)
+	r.Failures = append(r.Failures, own...)
 	return r
 }
 
@@ -203,14 +196,7 @@ func (b *blobRun) drain(ctx context.Context, job reap.Job, o reap.Options, take 
 	}, drain.Options{
 		Grace: time.Duration(b.state.Grace), MinAge: time.Duration(b.state.MinAge), MaxCandidates: int(b.state.MaxCandidates), DryRun: b.state.DryRun, Take: take, Now: b.now, Reap: o,
 	})
-	d := &b.sum
-	d.Deleted += done.Deleted
-	d.Gone += done.Gone
-	d.Spared += done.Spared
-	d.Failed += done.Failed
-	d.Skipped += done.Skipped
-	d.Bytes += done.Bytes
-	d.Limit, d.Failures = done.Limit, append(d.Failures, done.Failures...)
+	b.sum.Add(done.Result)
 	b.stay += done.Queued
 	b.held += done.LockHeld
 	for _, w := range done.Warnings {

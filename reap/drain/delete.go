@@ -221,15 +221,8 @@ func (d *drain) reap(ctx context.Context, v *verdict, dead *filelist.Sorter, int
 	watch := &watch{judge: d.Judge, intent: intent, dead: d.dying(v), saved: keyset.New().Done()}
 	job := reap.Job{Cleared: d.Cleared, Place: d.Table, Guardian: watch, Recorder: record{d.left}, Journal: d.Journal}
 	done, err := reap.Run(ctx, job, o)
-	r := &d.result
-	r.Deleted += done.Deleted
-	r.Gone += done.Gone
-	r.Spared += done.Spared
-	r.Failed += done.Failed
-	r.Skipped += done.Skipped
-	r.Bytes += done.Bytes
-	r.Limit, r.Failures = done.Limit, done.Failures
-	r.Stats = r.Stats.Add(blobqueue.Stats{Deleted: done.Deleted + done.Gone, Retained: done.Spared, Bytes: done.Bytes})
+	d.result.Add(done)
+	d.result.Stats = d.result.Stats.Add(blobqueue.Stats{Deleted: done.Deleted + done.Gone, Retained: done.Spared, Bytes: done.Bytes})
 	return errors.Join(err, rowErr, d.end(context.WithoutCancel(ctx), intent))
 }
 
