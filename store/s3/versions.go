@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -32,7 +33,7 @@ func (s *Store) listVersions(ctx context.Context, req store.PageRequest) (store.
 	if req.Limit > 0 && req.Limit < maxPage {
 		in.MaxKeys = aws.Int32(int32(req.Limit))
 	}
-	out, err := s.bucket.ListObjectVersions(ctx, in)
+	out, err := s.versionPage(ctx, in)
 	if err != nil {
 		return store.Page{}, err
 	}
@@ -60,6 +61,26 @@ func (s *Store) listVersions(ctx context.Context, req store.PageRequest) (store.
 		}
 	}
 	return page, nil
+}
+
+// versionPage asks for a page with keys encoded, and once more without where
+// the server doesn't say whether they are and that matters: some ignore the
+// wish, and some fulfil it without a word.
+func (s *Store) versionPage(ctx context.Context, in *s3.ListObjectVersionsInput) (*s3.ListObjectVersionsOutput, error) {
+	out, err := s.bucket.ListObjectVersions(ctx, in)
+	if err != nil || out.EncodingType == types.EncodingTypeUrl || !ambiguous(out) {
+		return out, err
+	}
+	in.EncodingType = ""
+	return s.bucket.ListObjectVersions(ctx, in)
+}
+
+// ambiguous tells whether a key of the page would read otherwise if decoded.
+func ambiguous(out *s3.ListObjectVersionsOutput) bool {
+	odd := func(key *string) bool { return strings.ContainsAny(aws.ToString(key), "%+") }
+	return odd(out.NextKeyMarker) ||
+		slices.ContainsFunc(out.Versions, func(v types.ObjectVersion) bool { return odd(v.Key) }) ||
+		slices.ContainsFunc(out.DeleteMarkers, func(m types.DeleteMarkerEntry) bool { return odd(m.Key) })
 }
 
 func (s *Store) appendVersion(entries []store.Info, req store.PageRequest, info store.Info, key, version *string, encoded bool) ([]store.Info, error) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -58,6 +59,57 @@ func TestVersionsAreDecodedPageByPage(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got) + cmp.Diff([]string{"|", "t/a b+c|v2"}, asked); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestVersionsAreSpelledAsTheServerMeansThem asks servers of three kinds for
+// keys that read otherwise if decoded.
+func TestVersionsAreSpelledAsTheServerMeansThem(t *testing.T) {
+	keys := []string{"t/p=a%20b/x", "t/p=a b/x", "t/p=a+b/x"}
+	for kind, c := range map[string]struct {
+		says, encodes bool
+		requests      int
+	}{
+		"says so":          {true, true, 2},
+		"ignores the wish": {false, false, 4},
+		"is silent":        {false, true, 4},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			requests := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				requests++
+				encodes := c.encodes && r.URL.Query().Get("encoding-type") == "url"
+				spell := func(key string) string {
+					if encodes {
+						key = url.QueryEscape(key)
+					}
+					return key
+				}
+				page, next := keys[:2], "<IsTruncated>true</IsTruncated><NextKeyMarker>"+spell(keys[1])+"</NextKeyMarker><NextVersionIdMarker>v</NextVersionIdMarker>"
+				if marker := r.URL.Query().Get("key-marker"); marker != "" {
+					if marker != keys[1] {
+						t.Errorf("asked to go on after %q", marker)
+					}
+					page, next = keys[2:], ""
+				}
+				fmt.Fprint(w, `<ListVersionsResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>b</Name>`, next)
+				if c.says && encodes {
+					fmt.Fprint(w, `<EncodingType>url</EncodingType>`)
+				}
+				for _, key := range page {
+					fmt.Fprintf(w, `<Version><Key>%s</Key><VersionId>v</VersionId><LastModified>2009-10-12T17:50:30.000Z</LastModified><ETag>"e"</ETag><Size>1</Size></Version>`, spell(key))
+				}
+				fmt.Fprint(w, `</ListVersionsResult>`)
+			}))
+			defer server.Close()
+			var got []string
+			for _, v := range versions(t, open(t, options(server.URL), "s3://b/t"), store.PageRequest{}) {
+				got = append(got, "t/"+v.Name)
+			}
+			if diff := cmp.Diff(keys, got); diff != "" || requests != c.requests {
+				t.Errorf("%d requests, want %d\n%s", requests, c.requests, diff)
+			}
+		})
 	}
 }
 
