@@ -37,7 +37,7 @@ func parseDuration(s string) (time.Duration, error) {
 		// What stands before the number of days or weeks is Go's: "1h2d".
 		start := strings.LastIndexFunc(rest[:i], func(r rune) bool { return r != '.' && (r < '0' || r > '9') }) + 1
 		n, err := strconv.ParseFloat(rest[start:i], 64)
-		if err != nil || n*float64(unit) > math.MaxInt64/2 {
+		if err != nil || n*float64(unit) > math.MaxInt64/2-float64(total) {
 			return 0, durationError(s)
 		}
 		total += time.Duration(n * float64(unit))
@@ -45,7 +45,7 @@ func parseDuration(s string) (time.Duration, error) {
 	}
 	if rest != "" {
 		d, err := time.ParseDuration(rest)
-		if err != nil || total > math.MaxInt64-d {
+		if err != nil || d < 0 || d > math.MaxInt64-total {
 			return 0, durationError(s)
 		}
 		total += d

@@ -17,7 +17,7 @@ func TestDurations(t *testing.T) {
 			t.Errorf("%q is %v, %v, want %v", s, got, err, want)
 		}
 	}
-	for _, s := range []string{"", "7", "7.5", "168", "h", "d", "-7d", "-1h", "7 days", "1y", "1dd", "1e3d", "7D", "99999999w", "300y"} {
+	for _, s := range []string{"", "7", "7.5", "168", "h", "d", "-7d", "-1h", "7 days", "1y", "1dd", "1e3d", "7D", "99999999w", "300y", "1d-5h", "53000d53000d53000d", "53000d53000d53000d53000d53000d"} {
 		if got, err := parseDuration(s); err == nil {
 			t.Errorf("%q is %v, want an error", s, got)
 		}
