@@ -66,6 +66,7 @@ func Parse(line []byte, values func(raw []byte) (int32, error)) (Action, error) 
 	if !s.expect('{') {
 		return a, s.err
 	}
+	var seen uint
 	for first := true; ; first = false {
 		name, ok := s.member(first)
 		if !ok {
@@ -86,6 +87,7 @@ func Parse(line []byte, values func(raw []byte) (int32, error)) (Action, error) 
 			s.skip(0)
 			continue
 		}
+		s.once(&seen, uint(kind)) // a null too: to some readers it would take the other back
 		if s.null() {
 			continue
 		}

@@ -18,7 +18,7 @@ var lines = []string{
 	`{"metaData":{"id":"x"}}`, `{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}`, `{"commitInfo":{"inCommitTimestamp":5}}`, `{"txn":{}}`,
 	` { "add" : { "path" : "\u0061\/\n\ud83d\ude00" , "size" : -0 } } `, `{"add":null}`, `{}`, `{"a":[1,-2.5E+7,[],{},true,false,null,"x"]}`,
 	`{"remove":{"path":"f","deletionTimestamp":null,"deletionVector":null,"size":null}}`, `{"add":{"path":"x","size":9223372036854775807}}`,
-	`{"add":{"path":"x","size":9223372036854775808}}`, `{"add":{"path":"x"},"add":{"path":"y"}}`, `{"add":{"path":"x"`, `{"add":{"path":"x"}}x`, `{"add":{"path":"x",}}`,
+	`{"add":{"path":"x","size":9223372036854775808}}`, `{"add":{"path":"x"},"add":{"path":"y"}}`, `{"add":{"path":"x"},"add":null}`, `{"remove":null,"remove":{"path":"x"}}`, `{"add":{"path":"x"},"remove":null}`, `{"add":{"path":"x"`, `{"add":{"path":"x"}}x`, `{"add":{"path":"x",}}`,
 	`{"add":{"path":01}}`, `{"\u0061dd":{"p\u0061th":"x"}}`, "{\"add\":{\"path\":\"\xff\"}}", "{\"add\":{\"path\":\"a\tb\"}}", `{"add":{"path":"\ud800"}}`,
 }
 
