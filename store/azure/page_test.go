@@ -2,26 +2,26 @@ package azure
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"math/rand/v2"
-	"strings"
+	"strconv"
 	"testing"
 	"time"
 )
 
-// standard is a List Blobs answer as encoding/xml reads it.
+// standard is a List Blobs answer as encoding/xml reads it. Of an element that
+// stands several times the last counts.
 type standard struct {
 	XMLName xml.Name `xml:"EnumerationResults"`
 	Blobs   struct {
 		Blob []struct {
 			Name       string
 			VersionID  string `xml:"VersionId"`
-			Properties struct {
-				Modified string `xml:"Last-Modified"`
-				Etag     string
-				Size     int64  `xml:"Content-Length"`
-				Type     string `xml:"ResourceType"`
+			Properties []struct {
+				Etag []string
+				Size []string `xml:"Content-Length"` // an empty one says nothing
 			}
 		}
 		BlobPrefix []struct{ Name string }
@@ -63,7 +63,16 @@ func agree(t *testing.T, p page, want standard) {
 			t.Fatalf("too many blobs")
 		}
 		b := want.Blobs.Blob[blobs]
-		if e.name != b.Name || e.etag != b.Properties.Etag || e.version != b.VersionID || e.size >= 0 && e.size != b.Properties.Size {
+		etag, size := "", "-1"
+		for _, p := range b.Properties {
+			for _, text := range p.Etag {
+				etag = text
+			}
+			for _, text := range p.Size {
+				size = cmp.Or(text, size)
+			}
+		}
+		if n, err := strconv.ParseInt(size, 10, 64); err != nil || e.name != b.Name || e.etag != etag || e.version != b.VersionID || e.size != n {
 			t.Fatalf("%+v, want %+v", e, b)
 		}
 		blobs++
@@ -98,17 +107,10 @@ func FuzzPage(f *testing.F) {
 		var want standard
 		stdErr := xml.Unmarshal(bytes.TrimPrefix(doc, []byte("\xef\xbb\xbf")), &want)
 		var r reader
-		// Where both read a document of the shape that the service has, they agree.
-		regular := bytes.Count(doc, []byte("<Blobs")) == 1 && bytes.Count(doc, []byte("<NextMarker")) == 1 && !strings.Contains(string(doc), "Encoded")
-		once := !bytes.Contains(doc, []byte("<!")) && bytes.Count(doc, []byte("<Name")) == bytes.Count(doc, []byte("<Blob"))-1
+		// Where both read a document, they agree; encoding/xml knows nothing of encoded names.
 		p, err := r.decode(bytes.Clone(doc))
-		if err != nil || stdErr != nil || !regular || !once || bytes.Count(doc, []byte("<EnumerationResults")) != 1 {
+		if err != nil || stdErr != nil || bytes.Contains(doc, []byte("Encoded")) {
 			return
-		}
-		for _, tag := range []string{"<Properties", "<Etag", "<Content-Length", "<VersionId"} {
-			if bytes.Count(doc, []byte(tag)) > len(want.Blobs.Blob) {
-				return // twice in one blob
-			}
 		}
 		agree(t, p, want)
 	})

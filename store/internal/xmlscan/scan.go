@@ -119,17 +119,19 @@ func (s *Scanner) attributes() (empty bool, err error) {
 	return false, Broken("no end")
 }
 
-// local cuts the prefix of a namespace off.
+// local cuts the prefix of a namespace off. A colon in front makes none.
 func local(name []byte) []byte {
 	if len(name) > 10 { // no name we know has a prefix and less
-		if i := bytes.IndexByte(name, ':'); i >= 0 {
+		if i := bytes.IndexByte(name, ':'); i > 0 {
 			return name[i+1:]
 		}
-	} else {
-		for i, c := range name {
-			if c == ':' {
-				return name[i+1:]
-			}
+		return name
+	}
+	for i, c := range name {
+		if c == ':' && i > 0 {
+			return name[i+1:]
+		} else if c == ':' {
+			break
 		}
 	}
 	return name
