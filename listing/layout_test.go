@@ -31,16 +31,16 @@ func TestLayoutsTakeFewRequests(t *testing.T) {
 	}
 }
 
-// TestLayoutsKeepUpWithTheRate lists 10,000 pages at 3,500 requests a second
-// with as many workers as it takes: in 1.6 times what the limit allows, with
-// under 1 % throttled. The limit alone needs 2.9 s, of which finding out how
-// many workers it takes and where the names are is a part.
+// TestLayoutsKeepUpWithTheRate lists 33,334 pages at 3,500 requests a second
+// with as many workers as it takes: in 1.3 times the 9.5 s that the limit
+// allows, with under 1 % throttled. Finding out how many workers it takes and
+// where the names are is a part of it, and costs about 60 refusals.
 func TestLayoutsKeepUpWithTheRate(t *testing.T) {
 	for _, layout := range []string{"hive", "flat"} {
 		t.Run(layout, func(t *testing.T) {
-			r := simulate(t, layout, 1_000_000, 100, 0, 3500, 0)
+			r := simulate(t, layout, 1_000_000, 30, 0, 3500, 0)
 			t.Logf("%.2f of the time, %.3f requests a page, %.2f%% throttled, %d workers", r.rounds/r.ideal, r.requests/r.pages, 100*r.throttled, r.st.Workers)
-			if r.requests > 1.2*r.pages || r.rounds > 1.6*r.ideal || r.throttled > 0.01 {
+			if r.requests > 1.2*r.pages || r.rounds > 1.3*r.ideal || r.throttled > 0.01 {
 				t.Errorf("%.0f requests for %.0f pages, %.2f of the time, %.1f%% throttled", r.requests, r.pages, r.rounds/r.ideal, 100*r.throttled)
 			}
 		})
