@@ -65,6 +65,8 @@ func unmarshalRecord(line []byte) (Record, error) {
 		return Record{}, fmt.Errorf("a record of type %q", r.Type)
 	case (r.Key == "") == (r.URI == ""):
 		return Record{}, errors.New("a record that names no object, or two")
+	case r.At.Year() < 0 || r.At.Year() > 9999: // in UTC, which RFC 3339 can't write
+		return Record{}, fmt.Errorf("a record of the year %d", r.At.Year())
 	case (r.Type == RecordOutcome) != (r.Outcome != ""):
 		return Record{}, fmt.Errorf("an %s with the outcome %q", r.Type, r.Outcome)
 	}

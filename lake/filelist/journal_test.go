@@ -156,6 +156,8 @@ func TestWhatIsNoJournal(t *testing.T) {
 		"a record of nothing":  head + `{"type":"intent","at":"2026-01-10T12:00:00Z"}` + "\n",
 		"a record of two":      head + `{"type":"intent","at":"2026-01-10T12:00:00Z","path":"a","uri":"s3://b/a"}` + "\n",
 		"an outcome of none":   head + `{"type":"outcome","at":"2026-01-10T12:00:00Z","path":"a"}` + "\n",
+		"a record of year -1":  head + `{"type":"intent","at":"0000-01-01T00:00:00+01:00","path":"a"}` + "\n",
+		"one of year 10000":    head + `{"type":"intent","at":"9999-12-31T23:59:59-01:00","path":"a"}` + "\n",
 		"an endless line":      head + strings.Repeat("a", 3<<20),
 	} {
 		_, path := fileLog(t)
