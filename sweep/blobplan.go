@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -130,7 +131,7 @@ type blobPlanner struct {
 // seen notes a dead file.
 func (b *blobPlanner) seen(v *lake.Verdict) {
 	if !v.Directory {
-		b.dead[v.Key] = v.Reason
+		b.dead[lake.Key(strings.Clone(string(v.Key)))] = v.Reason
 	}
 }
 

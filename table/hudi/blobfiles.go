@@ -141,7 +141,7 @@ func (t *Table) blobFiles(ctx context.Context, f folder) (out []blob.File, err e
 	for _, g := range groups {
 		for i, s := range append(g.slices[:len(g.slices):len(g.slices)], g.hidden...) {
 			var errs []error
-			s.files(func(one file) { errs = append(errs, add(one, s.instant, i >= len(g.slices), false)) })
+			s.files(func(one *file) { errs = append(errs, add(*one, s.instant, i >= len(g.slices), false)) })
 			if err := errors.Join(errs...); err != nil {
 				return nil, err
 			}

@@ -66,7 +66,7 @@ func (p *Plan) explain(ctx context.Context, x table.Explanation, f folder, of fi
 				x.Because = append(x.Because, table.Because{Instant: s.instant, Action: "uncommitted", Rule: "its instant is not complete, or unknown to the timeline"})
 			}
 		}
-		rulings, err := p.rulings(g)
+		rulings, err := p.rulings(&g, nil)
 		if err != nil {
 			return x, err
 		}
@@ -86,12 +86,12 @@ func (p *Plan) explain(ctx context.Context, x table.Explanation, f folder, of fi
 	return x, nil
 }
 
-// rulings are a group's. Where the plan does nothing, every slice stays.
-func (p *Plan) rulings(g group) ([]ruling, error) {
+// rulings appends a group's to out. Where the plan does nothing, every slice
+// stays.
+func (p *Plan) rulings(g *group, out []ruling) ([]ruling, error) {
 	if !p.Nothing {
-		return p.rule(g)
+		return p.rule(g, out)
 	}
-	var out []ruling
 	_, replaced := p.t.services.replaced[g.id]
 	for i, s := range g.slices {
 		out = append(out, ruling{slice: s, group: g.id, newest: i == 0 && !replaced, because: table.Because{Action: "retained", Rule: "nothing is cleaned: " + p.Why}})
@@ -111,6 +111,6 @@ func (v ruling) verdict() string {
 
 func (s *slice) has(d datafile.File) bool {
 	found := false
-	s.files(func(f file) { found = found || f.Name == d.Name })
+	s.files(func(f *file) { found = found || f.Name == d.Name })
 	return found
 }

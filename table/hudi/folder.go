@@ -16,7 +16,8 @@ import (
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
 )
 
-// folder is one partition as its folder, and the metadata table, show it.
+// folder is one partition as its folder, and the metadata table, show it. Who
+// is given it to visit keeps nothing of files: another partition's come there.
 type folder struct {
 	partition string
 	files     []file      // base and log files that are part of the table, missing ones included
@@ -36,6 +37,9 @@ func (t *Table) list(ctx context.Context, dir string) (f folder, requests int64,
 	if dir != "" {
 		req.Prefix = dir + "/"
 	}
+	if spare, ok := t.spare.Get().(*[]file); ok {
+		f.files = *spare
+	}
 	for {
 		page, err := t.reader.List(ctx, req)
 		if err != nil {
@@ -43,8 +47,8 @@ func (t *Table) list(ctx context.Context, dir string) (f folder, requests int64,
 		}
 		requests++
 		f.files = slices.Grow(f.files, len(page.Entries))
-		for _, e := range page.Entries {
-			f.add(e)
+		for i := range page.Entries {
+			f.add(&page.Entries[i])
 		}
 		if page.Next == "" {
 			return f, requests, nil
@@ -53,7 +57,14 @@ func (t *Table) list(ctx context.Context, dir string) (f folder, requests int64,
 	}
 }
 
-func (f *folder) add(e store.Info) {
+// release gives the memory of a folder's files to another folder.
+func (t *Table) release(f *folder) {
+	clear(f.files[:cap(f.files)])
+	f.files = f.files[:0]
+	t.spare.Put(&f.files)
+}
+
+func (f *folder) add(e *store.Info) {
 	name := lake.Key(e.Name).Base() // shares the page's memory, which goes with the partition
 	switch {
 	case e.Kind == store.Dir || e.Kind == store.Marker && e.Name != f.partition:
@@ -65,12 +76,13 @@ func (f *folder) add(e store.Info) {
 			f.links = append(f.links, strings.Clone(name))
 		}
 	case datafile.IsPartitionMetadata(name):
-		e.Name = strings.Clone(e.Name)
-		f.marker = &e
+		marker := *e
+		marker.Name = strings.Clone(e.Name)
+		f.marker = &marker
 	case strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".crc"): // Hadoop's checksum of a file
 	default:
 		if d, ok := datafile.Parse(name); ok {
-			f.files = append(f.files, file{File: d, size: e.Size, modified: e.Modified, etag: e.ETag})
+			f.files = append(f.files, file{File: d, key: lake.Key(e.Name), size: e.Size, modified: e.Modified, etag: e.ETag})
 		} else {
 			f.foreign = append(f.foreign, name)
 		}
@@ -119,7 +131,7 @@ func (t *Table) reconcile(f *folder) error {
 				Hint: "Clean tables with registered external files with Hudi itself."}
 		}
 		if d, ok := datafile.Parse(name); ok {
-			known = append(known, file{File: d, size: size, missing: true})
+			known = append(known, file{File: d, key: f.key(name), size: size, missing: true})
 		}
 	}
 	f.files = known
@@ -147,6 +159,7 @@ func (t *Table) traverse(ctx context.Context, list []string, enter, partition fu
 		for _, dir := range list {
 			g.Go(func() error {
 				f, n, err := t.list(gctx, dir)
+				defer t.release(&f)
 				mu.Lock()
 				requests += n
 				if enter(f) {

@@ -24,7 +24,7 @@ func (s *scenario) commit(h int, operation string, refs ...string) {
 		}
 		st.add(g, s.base(g, at).base, prev)
 	}
-	s.done(at, a, nil, s.commitData(st, operation))
+	s.done(at, a, nil, s.commitData(st, operation), st)
 }
 
 // cleanedTo records a clean that claims the commit of an hour and knew the

@@ -11,9 +11,9 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 )
 
-// judge rules on one partition: its dead files, its folder if it is dead as a
-// whole, and what was counted.
-func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, error) {
+// judge rules on one partition: it appends its dead files to out, with its
+// folder if that is dead as a whole, and returns what was counted.
+func (p *Plan) judge(ctx context.Context, f *folder, out []lake.Verdict) ([]lake.Verdict, Summary, error) {
 	sum := Summary{Candidates: int64(len(f.files) + len(f.unlisted)), Unlisted: int64(len(f.unlisted)), Foreign: int64(len(f.foreign))}
 	if f.nested {
 		// Another table's root: nothing in it is ours, whatever it looks like.
@@ -25,30 +25,31 @@ func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, er
 	if err != nil {
 		return nil, sum, err
 	}
-	out := make([]lake.Verdict, 0, len(f.files)+2)
 	var ghosts []string
+	var rulings []ruling
 	active := false
-	for _, g := range groups {
+	for i := range groups {
+		g := &groups[i]
 		if _, replaced := p.rules.services.replaced[g.id]; !replaced {
 			active = true
 		}
 		for _, s := range g.hidden {
-			s.files(func(file) { sum.Unlisted++ })
+			s.files(func(*file) { sum.Unlisted++ })
 		}
-		rulings, err := p.rulings(g)
-		if err != nil {
+		if rulings, err = p.rulings(g, rulings[:0]); err != nil {
 			return nil, sum, err
 		}
-		for _, v := range rulings {
+		for i := range rulings {
+			v := &rulings[i]
 			p.count(&sum, v)
 			if !v.dead {
 				continue
 			}
-			v.slice.files(func(one file) {
+			v.slice.files(func(one *file) {
 				if one.missing {
 					ghosts = append(ghosts, strings.Clone(one.Name))
 				} else {
-					out = append(out, lake.Verdict{Key: f.key(one.Name), Size: one.size, Modified: one.modified, Reason: v.reason, ETag: strings.Clone(one.etag)})
+					out = append(out, lake.Verdict{Key: one.key, Size: one.size, Modified: one.modified, Reason: v.reason, ETag: one.etag})
 				}
 			})
 		}
@@ -87,12 +88,13 @@ func (p *Plan) judge(ctx context.Context, f folder) ([]lake.Verdict, Summary, er
 	return out, sum, nil
 }
 
-// rule rules on a group: by the policy, or by a pending clean's plan.
-func (p *Plan) rule(g group) ([]ruling, error) {
+// rule appends to out the rulings on a group: by the policy, or by a pending
+// clean's plan.
+func (p *Plan) rule(g *group, out []ruling) ([]ruling, error) {
 	if p.Resumes != "" {
-		return p.resumed(g)
+		return p.resumed(g, out)
 	}
-	return p.rules.group(g), nil
+	return p.rules.group(g, out), nil
 }
 
 // partitionDead reports whether the folder of a partition without an active
@@ -100,15 +102,15 @@ func (p *Plan) rule(g group) ([]ruling, error) {
 // removes such folders with all that is in them.
 //
 // Source: spec/hudi-clean.md section 5.5; careful difference 5.
-func (p *Plan) partitionDead(f folder, dead int) bool {
+func (p *Plan) partitionDead(f *folder, dead int) bool {
 	return f.partition != "" && p.t.partitioned() && f.marker != nil && (dead > 0 || p.Resumes != "") &&
 		dead == len(f.files)-missing(f.files) && len(f.unlisted) == 0 && len(f.foreign) == 0 && !f.nested &&
 		(p.Resumes != "" && p.rules.dead[f.partition] || p.Resumes == "" && (p.Config.Policy == LatestVersions || p.rules.services.lastReplaced[f.partition] < p.rules.earliest))
 }
 
 func missing(files []file) (n int) {
-	for _, f := range files {
-		if f.missing {
+	for i := range files {
+		if files[i].missing {
 			n++
 		}
 	}
@@ -117,9 +119,9 @@ func missing(files []file) (n int) {
 
 // count adds the files of a slice that stays, and notes groups that were
 // replaced before the earliest commit and stay all the same.
-func (p *Plan) count(sum *Summary, v ruling) {
+func (p *Plan) count(sum *Summary, v *ruling) {
 	if !v.dead {
-		v.slice.files(func(f file) {
+		v.slice.files(func(f *file) {
 			sum.LiveFiles++
 			if !f.missing {
 				sum.LiveBytes += max(f.size, 0)

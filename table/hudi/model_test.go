@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/avro"
 	"github.com/twmb/avro/ocf"
 
+	"github.com/lakesweep/lakesweep/table/hudi/mdttest"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -25,6 +26,10 @@ type model struct {
 	parted  bool
 	put     func(name string, data []byte, modified time.Time)
 	drop    func(name string) // nil: nothing is ever rolled back or archived
+	content []byte            // of base and log files
+	texts   string            // hoodie.properties
+	listed  mdttest.Files     // what completed writes wrote
+	listing *mdttest.Table    // the metadata table; nil for none
 	failed  []modelFailure
 	now     time.Time
 	groups  []*modelGroup
@@ -68,8 +73,9 @@ func newModel(t testing.TB, seed uint64, put func(string, []byte, time.Time)) *m
 		fields = "hoodie.table.partition.fields=p\n"
 	}
 	name := "model"
-	m.file(".hoodie/hoodie.properties", []byte(fmt.Sprintf("#x\nhoodie.table.name=%s\nhoodie.table.type=%s\nhoodie.table.version=%d\nhoodie.table.initial.version=%d\nhoodie.timeline.layout.version=%d\n%shoodie.table.checksum=%d\nhoodie.table.timeline.timezone=UTC\nhoodie.table.recordkey.fields=id\nhoodie.table.base.file.format=PARQUET\n",
-		name, typ, m.version, m.version, layout, fields, timeline.Checksum("", name))))
+	m.texts = fmt.Sprintf("#x\nhoodie.table.name=%s\nhoodie.table.type=%s\nhoodie.table.version=%d\nhoodie.table.initial.version=%d\nhoodie.timeline.layout.version=%d\n%shoodie.table.checksum=%d\nhoodie.table.timeline.timezone=UTC\nhoodie.table.recordkey.fields=id\nhoodie.table.base.file.format=PARQUET\n",
+		name, typ, m.version, m.version, layout, fields, timeline.Checksum("", name))
+	m.file(".hoodie/hoodie.properties", []byte(m.texts))
 	for _, p := range m.partitions() {
 		m.file(join(p, ".hoodie_partition_metadata"), []byte("commitTime=1\npartitionDepth=1\n"))
 	}
@@ -130,7 +136,7 @@ func (m *model) token() string { m.n++; return fmt.Sprintf("%d-%d-%d", m.n%3, m.
 
 func (m *model) base(g *modelGroup, at string) *modelSlice {
 	s := &modelSlice{instant: at, base: fmt.Sprintf("%s_%s_%s.parquet", g.id, m.token(), at)}
-	m.file(join(g.partition, s.base), nil)
+	m.file(join(g.partition, s.base), m.content)
 	g.slices = append(g.slices, s)
 	return s
 }
@@ -148,7 +154,7 @@ func (m *model) log(g *modelGroup, at string) string {
 	if m.rng.IntN(8) == 0 {
 		name += ".cdc"
 	}
-	m.file(join(g.partition, name), nil)
+	m.file(join(g.partition, name), m.content)
 	s.logs = append(s.logs, name)
 	return name
 }
@@ -168,6 +174,9 @@ func (m *model) newGroup(partition string) *modelGroup {
 	m.n++
 	g := &modelGroup{partition: partition, id: fmt.Sprintf("%08x-0000-4000-8000-%012d-0", m.n, m.n)}
 	m.groups = append(m.groups, g)
+	if m.listing != nil { // a clean may have removed the folder
+		m.file(join(partition, ".hoodie_partition_metadata"), []byte("commitTime=1\npartitionDepth=1\n"))
+	}
 	return g
 }
 
@@ -250,7 +259,8 @@ func (m *model) step() {
 	}
 }
 
-func (m *model) done(at string, a timeline.Action, plan, data []byte) {
+func (m *model) done(at string, a timeline.Action, plan, data []byte, s stats) {
+	m.list(at, s)
 	c := m.complete(at, a, plan, data)
 	m.writes = append(m.writes, modelWrite{at, string(a.Comparable()), c})
 }
@@ -281,7 +291,7 @@ func (m *model) write(at string) string {
 	if len(s) == 0 {
 		return m.insert(at)
 	}
-	m.done(at, m.writeAction(), nil, m.commitData(s, "UPSERT"))
+	m.done(at, m.writeAction(), nil, m.commitData(s, "UPSERT"), s)
 	return "write"
 }
 
@@ -295,7 +305,7 @@ func (m *model) insert(at string) string {
 			s.add(g, m.base(g, at).base, "null")
 		}
 	}
-	m.done(at, m.writeAction(), nil, m.commitData(s, "INSERT"))
+	m.done(at, m.writeAction(), nil, m.commitData(s, "INSERT"), s)
 	return "insert"
 }
 
@@ -332,7 +342,7 @@ func (m *model) compact(at string) string {
 		prev := g.slices[len(g.slices)-1].instant
 		s.add(g, m.base(g, at).base, prev)
 	}
-	m.done(at, timeline.Compaction, plan, m.commitData(s, "COMPACT"))
+	m.done(at, timeline.Compaction, plan, m.commitData(s, "COMPACT"), s)
 	return "compaction"
 }
 
@@ -442,7 +452,7 @@ func (m *model) replace(at string, list []*modelGroup, partition string, a timel
 	if plan == nil {
 		plan = m.avro(requestedReplace, map[string]any{"operationType": operation, "clusteringPlan": nil, "version": int32(1)})
 	}
-	m.done(at, a, plan, m.replaceData(s, replaced, operation))
+	m.done(at, a, plan, m.replaceData(s, replaced, operation), s)
 	return operation
 }
 
@@ -497,7 +507,7 @@ func (m *model) fail(at string) string {
 			name = fmt.Sprintf(".%s_%s.log.1_%s", g.id, at, m.token())
 		}
 		failure.file = join(g.partition, name)
-		m.file(failure.file, nil)
+		m.file(failure.file, m.content)
 	}
 	return "write in flight"
 }

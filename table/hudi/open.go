@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,6 +45,7 @@ type Table struct {
 	completion *completions
 	visible    visibility
 	listed     atomic.Int64 // requests of DataFiles
+	spare      sync.Pool    // of *[]file, for the next folder's
 }
 
 // Detect reports whether a Hudi table's root is at the place that r reads.

@@ -18,7 +18,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lakesweep/lakesweep/lake"
-	"github.com/lakesweep/lakesweep/store/local"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
 )
 
@@ -110,20 +109,31 @@ func writeTo(t testing.TB, dir string) func(string, []byte, time.Time) {
 	}
 }
 
+// oracleCases returns how many random tables are tried, and the first one's
+// seed: LAKESWEEP_HUDI_CASES and LAKESWEEP_HUDI_SEED, if they are set.
+func oracleCases(t *testing.T, n uint64) (cases, first uint64) {
+	t.Helper()
+	cases, first = n, 1
+	for name, to := range map[string]*uint64{"LAKESWEEP_HUDI_CASES": &cases, "LAKESWEEP_HUDI_SEED": &first} {
+		s := os.Getenv(name)
+		if s == "" {
+			continue
+		}
+		var err error
+		if *to, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	return cases, first
+}
+
 // Plans of random tables are Hudi's own planner's, but for the careful
-// differences, which only keep more. LAKESWEEP_HUDI_CASES sets how many.
+// differences, which only keep more.
 func TestPlansAreTheOracles(t *testing.T) {
 	program := startOracle(t)
-	n := 100
-	if s := os.Getenv("LAKESWEEP_HUDI_CASES"); s != "" {
-		n, _ = strconv.Atoi(s)
-	}
-	first := uint64(1)
-	if s := os.Getenv("LAKESWEEP_HUDI_SEED"); s != "" {
-		first, _ = strconv.ParseUint(s, 10, 64)
-	}
+	n, first := oracleCases(t, 100)
 	planned, odd := 0, 0
-	for seed := first; seed < first+uint64(n); seed++ {
+	for seed := first; seed < first+n; seed++ {
 		dir := t.TempDir()
 		m := newModel(t, seed, writeTo(t, dir))
 		m.drop = func(name string) {
@@ -152,8 +162,8 @@ func TestPlansAreTheOracles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d tables, %d plans, %d careful differences", n, planned, odd)
-	if planned < n/3 {
+	t.Logf("%d tables from seed %d, %d plans, %d careful differences", n, first, planned, odd)
+	if uint64(planned) < n/3 {
 		t.Errorf("only %d plans", planned)
 	}
 }
@@ -171,7 +181,7 @@ func (m *model) config(p Policy) Config {
 }
 
 func askPlan(t *testing.T, o *oracle, dir string, c Config, m *model) oracleAnswer {
-	words := []string{"plan", dir, "--set", "hoodie.metadata.enable=false", "--set", "hoodie.clean.incremental.enabled=" + strconv.FormatBool(c.Incremental)}
+	words := []string{"plan", dir, "--set", "hoodie.metadata.enable=" + strconv.FormatBool(m.listing != nil), "--set", "hoodie.clean.incremental.enabled=" + strconv.FormatBool(c.Incremental)}
 	if c.MaxCommits < 1000 {
 		words = append(words, "--set", "hoodie.clean.max.commits.to.clean="+strconv.FormatInt(c.MaxCommits, 10))
 	}
@@ -191,18 +201,7 @@ func (m *model) clock() time.Time { return m.now.Add(30 * time.Minute) }
 
 func (m *model) compare(t *testing.T, dir string, c Config, a oracleAnswer, odd *int) string {
 	t.Helper()
-	root, err := lake.ParseRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := local.Open(t.Context(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tab, err := Open(t.Context(), s, root, Options{Now: m.clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := openOn(t, dir, m.clock)
 	p, err := tab.Plan(t.Context(), c)
 	if err != nil {
 		return err.Error()

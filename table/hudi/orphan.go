@@ -18,7 +18,7 @@ import (
 // the timeline's start may have been completed.
 //
 // Source: Hudi 1.2.0, HoodieRepairTool; spec/hudi-clean.md section 7.
-func (p *Plan) orphans(ctx context.Context, out []lake.Verdict, f folder, groups []group) ([]lake.Verdict, error) {
+func (p *Plan) orphans(ctx context.Context, out []lake.Verdict, f *folder, groups []group) ([]lake.Verdict, error) {
 	for _, i := range p.t.timeline.Instants {
 		if (i.Action == timeline.Rollback || i.Action == timeline.Restore) && i.State != timeline.Completed {
 			return out, nil
@@ -27,7 +27,7 @@ func (p *Plan) orphans(ctx context.Context, out []lake.Verdict, f folder, groups
 	candidates := f.unlisted
 	for _, g := range groups {
 		for _, s := range g.hidden {
-			s.files(func(f file) { candidates = append(candidates, f) })
+			s.files(func(f *file) { candidates = append(candidates, *f) })
 		}
 	}
 	oldest := p.t.o.Now().Add(-p.Config.OrphanAge)

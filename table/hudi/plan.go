@@ -204,7 +204,8 @@ func (p *Plan) touched(ctx context.Context, from string) (list []string, ok bool
 // Verdicts yields the dead files, partition by partition in no order, and fills
 // the Summary. To be called once.
 //
-// Memory: one partition for each worker.
+// Memory: one partition for each worker. The strings of a verdict are parts of
+// its partition's listing: who keeps a few of them clones them.
 // Errors: those of the store; Damaged, Unsupported. After an error the plan is
 // incomplete and must not be used.
 func (p *Plan) Verdicts(ctx context.Context) iter.Seq2[lake.Verdict, error] {
@@ -215,6 +216,7 @@ func (p *Plan) Verdicts(ctx context.Context) iter.Seq2[lake.Verdict, error] {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		batches, result := make(chan []lake.Verdict), make(chan error, 1)
+		spent := make(chan []lake.Verdict, p.t.o.Workers) // memory of batches that were read
 		var mu sync.Mutex
 		go func() {
 			defer close(batches)
@@ -222,7 +224,12 @@ func (p *Plan) Verdicts(ctx context.Context) iter.Seq2[lake.Verdict, error] {
 				if !p.Config.wanted(f.partition) {
 					return nil
 				}
-				dead, sum, err := p.judge(ctx, f)
+				var room []lake.Verdict
+				select {
+				case room = <-spent:
+				default:
+				}
+				dead, sum, err := p.judge(ctx, &f, room)
 				if err != nil {
 					return err
 				}
@@ -249,13 +256,17 @@ func (p *Plan) Verdicts(ctx context.Context) iter.Seq2[lake.Verdict, error] {
 			result <- err
 		}()
 		for batch := range batches {
-			for _, v := range batch {
-				if !yield(v, nil) {
+			for i := range batch {
+				if !yield(batch[i], nil) {
 					cancel()
 					for range batches { //nolint:revive // lets the walk end
 					}
 					return
 				}
+			}
+			select {
+			case spent <- batch[:0]:
+			default:
 			}
 		}
 		if err := <-result; err != nil {

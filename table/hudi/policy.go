@@ -25,12 +25,12 @@ type ruling struct {
 	because  table.Because
 }
 
-// group rules on the committed slices of a group, newest first.
+// group appends to out the rulings on the committed slices of a group, newest
+// first.
 //
 // Source: Hudi 1.2.0, CleanPlanner; spec/hudi-clean.md section 5.5; careful
 // difference 1. A slice that lacks a file never counts as one that is kept.
-func (r rules) group(g group) []ruling {
-	out := make([]ruling, 0, len(g.slices))
+func (r *rules) group(g *group, out []ruling) []ruling {
 	if by, ok := r.services.replaced[g.id]; ok {
 		for _, s := range g.slices {
 			out = append(out, r.replacedSlice(g, s, by))
@@ -65,7 +65,7 @@ func (r rules) group(g group) []ruling {
 
 // landmarks returns the newest whole slice and the newest whole one before the
 // earliest commit to retain.
-func (r rules) landmarks(g group) (newest, before *slice) {
+func (r *rules) landmarks(g *group) (newest, before *slice) {
 	for _, s := range g.slices {
 		if !s.whole() {
 			continue
@@ -82,14 +82,14 @@ func (r rules) landmarks(g group) (newest, before *slice) {
 
 // versions returns how many slices of a group stay that no pending compaction
 // needs: the compaction's result will be one more.
-func (r rules) versions(g group) int {
+func (r *rules) versions(g *group) int {
 	if _, ok := r.services.compacting[g.id]; ok {
 		return r.c.Versions - 1
 	}
 	return r.c.Versions
 }
 
-func (r rules) byCommit(s, newest, before *slice) (dead bool, because table.Because) {
+func (r *rules) byCommit(s, newest, before *slice) (dead bool, because table.Because) {
 	switch {
 	case newest == nil || s.instant >= newest.instant:
 		return false, table.Because{Instant: s.instant, Action: "latest", Rule: "the newest slice of its file group"}
@@ -102,12 +102,15 @@ func (r rules) byCommit(s, newest, before *slice) (dead bool, because table.Beca
 }
 
 // held reports what else needs a slice: a pending plan or a savepoint.
-func (r rules) held(id groupID, s *slice) (table.Because, bool) {
+func (r *rules) held(id groupID, s *slice) (table.Because, bool) {
 	if c, ok := r.services.compacting[id]; ok && s.instant >= c.base {
 		return table.Because{Instant: c.base, Action: "compaction", Rule: "a pending compaction works on this slice or a later one writes on top of it"}, true
 	}
+	if len(r.services.planned)+len(r.services.saved) == 0 {
+		return table.Because{}, false
+	}
 	var why table.Because
-	s.files(func(f file) {
+	s.files(func(f *file) {
 		if i, ok := r.services.planned[plannedFile{id.partition, f.Name}]; ok {
 			why = table.Because{Instant: i.Time, Action: string(i.Action), Rule: "a pending plan names a file of this slice"}
 		}
@@ -115,7 +118,7 @@ func (r rules) held(id groupID, s *slice) (table.Because, bool) {
 	if why.Action != "" {
 		return why, true
 	}
-	s.files(func(f file) {
+	s.files(func(f *file) {
 		if at, ok := r.services.saved[f.Name]; ok {
 			why = table.Because{Instant: at, Action: "savepoint", Rule: "a savepoint holds a file of this slice"}
 		}
@@ -124,7 +127,7 @@ func (r rules) held(id groupID, s *slice) (table.Because, bool) {
 }
 
 // replacedSlice rules on a slice of a group that a replace commit replaced.
-func (r rules) replacedSlice(g group, s *slice, by timeline.Instant) ruling {
+func (r *rules) replacedSlice(g *group, s *slice, by timeline.Instant) ruling {
 	v := ruling{slice: s, group: g.id, replaced: true}
 	switch hold, held := r.held(g.id, s); {
 	case held:

@@ -149,16 +149,15 @@ func (t *Table) nameIn(partition, path string) (string, error) {
 		Hint: "The table was copied or renamed with a clean pending. Remove the pending clean with Hudi's CLI (repair corrupted clean files) or by hand."}
 }
 
-// resumed rules on a group by the pending plan. What came to need a file since
+// resumed appends to out rulings on a group by the pending plan. What came to need a file since
 // the plan was made stops the clean.
-func (p *Plan) resumed(g group) ([]ruling, error) {
-	out := make([]ruling, 0, len(g.slices))
+func (p *Plan) resumed(g *group, out []ruling) ([]ruling, error) {
 	_, replaced := p.rules.services.replaced[g.id]
 	newest, _ := p.rules.landmarks(g)
 	for _, s := range g.slices {
 		v := ruling{slice: s, group: g.id, newest: s == newest && !replaced, replaced: replaced, because: table.Because{Instant: p.Resumes, Action: string(timeline.Clean), Rule: "the pending clean doesn't name it"}}
 		named, all := 0, 0
-		s.files(func(f file) {
+		s.files(func(f *file) {
 			all++
 			if p.pending[g.id.partition][f.Name] {
 				named++
@@ -189,7 +188,7 @@ func (p *Plan) resumed(g group) ([]ruling, error) {
 
 func (p *Plan) unsafe(s *slice, why string) error {
 	name := ""
-	s.files(func(f file) { name = f.Name })
+	s.files(func(f *file) { name = f.Name })
 	return &lake.Error{Op: "finish clean " + p.Resumes, Table: p.t.root.String(), Key: lake.Key(name), Kind: lake.Refused, Code: "pending_clean", Err: fmt.Errorf("%s", why),
 		Hint: "The pending clean was planned before this came about. Remove it with Hudi's CLI, then clean anew."}
 }

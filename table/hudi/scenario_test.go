@@ -61,7 +61,7 @@ func (s *scenario) upsert(h int, ids ...string) {
 		}
 		st.add(g, s.base(g, at).base, prev)
 	}
-	s.done(at, timeline.Commit, nil, s.commitData(st, "UPSERT"))
+	s.done(at, timeline.Commit, nil, s.commitData(st, "UPSERT"), st)
 }
 
 // delta commits a log file of each group.
@@ -71,7 +71,7 @@ func (s *scenario) delta(h int, ids ...string) {
 		g := s.group("p=1", id)
 		st.add(g, s.log(g, at), "null")
 	}
-	s.done(at, timeline.DeltaCommit, nil, s.commitData(st, "UPSERT"))
+	s.done(at, timeline.DeltaCommit, nil, s.commitData(st, "UPSERT"), st)
 }
 
 func (s *scenario) replaced(h int, ids ...string) {
@@ -336,10 +336,10 @@ func TestClaimNeverPassesWhatStays(t *testing.T) {
 func TestMissingNewestSliceKeepsTheOneBefore(t *testing.T) {
 	r := rules{c: versions(1), services: &services{}}
 	of := func(instant string, missing bool) *slice {
-		return &slice{instant: instant, bases: []file{{File: datafile.File{Name: instant}, missing: missing}}}
+		return &slice{instant: instant, bases: []*file{{File: datafile.File{Name: instant}, missing: missing}}}
 	}
 	got := ""
-	for _, v := range r.group(group{slices: []*slice{of("3", true), of("2", false), of("1", false)}}) {
+	for _, v := range r.group(&group{slices: []*slice{of("3", true), of("2", false), of("1", false)}}, nil) {
 		got += fmt.Sprintf("%s %v, ", v.slice.instant, v.dead)
 	}
 	if got != "3 false, 2 false, 1 true, " {

@@ -44,24 +44,25 @@ func (t *Table) Usage(ctx context.Context, c Config, emit func(table.Usage) erro
 func (p *Plan) usage(ctx context.Context, f folder) (table.Usage, error) {
 	u := table.Usage{Partition: p.t.partitionValues(f.partition)}
 	var err error
-	add := func(to *[2]int64) func(file) {
-		return func(one file) {
+	add := func(to *[2]int64) func(*file) {
+		return func(one *file) {
 			if one.missing || err != nil {
 				return
 			}
-			var info store.Info
-			if one.size < 0 {
+			size := one.size
+			if size < 0 {
+				var info store.Info
 				if info, err = p.t.reader.Stat(ctx, string(f.key(one.Name))); err != nil {
 					return
 				}
-				one.size = info.Size
+				size = info.Size
 			}
 			to[0]++
-			to[1] += one.size
+			to[1] += size
 		}
 	}
-	for _, one := range f.unlisted {
-		add(&u.Unknown)(one)
+	for i := range f.unlisted {
+		add(&u.Unknown)(&f.unlisted[i])
 	}
 	groups, gerr := p.t.groups(ctx, f.partition, f.files)
 	if gerr != nil {
@@ -71,7 +72,7 @@ func (p *Plan) usage(ctx context.Context, f folder) (table.Usage, error) {
 		for _, s := range g.hidden {
 			s.files(add(&u.Unknown))
 		}
-		rulings, err := p.rulings(g)
+		rulings, err := p.rulings(&g, nil)
 		if err != nil {
 			return u, err
 		}
@@ -169,7 +170,7 @@ func (t *Table) verify(ctx context.Context, f folder, tell func(table.Finding) e
 	for _, g := range groups {
 		for _, s := range g.hidden {
 			var names []string
-			s.files(func(f file) { names = append(names, f.Name) })
+			s.files(func(f *file) { names = append(names, f.Name) })
 			for _, name := range names {
 				if err := tell(table.Finding{Type: "leftover", Path: string(f.key(name)), Detail: fmt.Sprintf("its instant %s is not complete", s.instant)}); err != nil {
 					return err

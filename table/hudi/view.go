@@ -1,13 +1,13 @@
 package hudi
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sort"
 	"strings"
 	"time"
 
+	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -23,6 +23,7 @@ type group struct {
 // file is a base or log file of a partition.
 type file struct {
 	datafile.File
+	key      lake.Key  // Name is its end
 	size     int64     // bytes; -1 if unknown
 	modified time.Time // zero if unknown
 	etag     string
@@ -33,19 +34,18 @@ type file struct {
 // slice is a file slice. A pending compaction makes one without files.
 type slice struct {
 	instant string
-	bases   []file // one, more only after retried tasks
-	logs    []file
+	bases   []*file // one, more only after retried tasks
+	logs    []*file
 }
 
 // whole reports whether no file of the slice is missing.
 func (s *slice) whole() bool {
-	whole := true
-	s.files(func(f file) { whole = whole && !f.missing })
-	return whole
+	gone := func(f *file) bool { return f.missing }
+	return !slices.ContainsFunc(s.bases, gone) && !slices.ContainsFunc(s.logs, gone)
 }
 
 // files calls f for each file of the slice.
-func (s *slice) files(f func(file)) {
+func (s *slice) files(f func(*file)) {
 	for _, b := range s.bases {
 		f(b)
 	}
@@ -55,23 +55,27 @@ func (s *slice) files(f func(file)) {
 }
 
 // groups builds the file groups of a partition from the files in it, ordered
-// by file id.
+// by file id. They refer to the files given.
 //
 // Source: Hudi 1.2.0, AbstractTableFileSystemView.buildFileGroups and
 // HoodieFileGroup; spec/hudi-clean.md section 4.2; careful differences 3 and 4.
 func (t *Table) groups(ctx context.Context, partition string, files []file) ([]group, error) {
-	files = inOrder(files)
+	at := inOrder(files)
 	var out []group
-	for start, end := 0, 0; start < len(files); start = end {
-		id := files[start].FileID
-		for end = start + 1; end < len(files) && files[end].FileID == id; {
+	for start, end := 0, 0; start < len(at); start = end {
+		id := at[start].FileID
+		for end = start + 1; end < len(at) && at[end].FileID == id; {
 			end++
 		}
+		if out == nil {
+			out = make([]group, 0, len(at)/end+1) // groups are mostly alike
+		}
 		g := group{id: groupID{partition, id}}
-		all, err := t.slices(ctx, g.id, files[start:end])
+		all, err := t.slices(ctx, g.id, at[start:end])
 		if err != nil {
 			return nil, err
 		}
+		g.slices = all[:0]
 		for _, s := range all {
 			committed, err := t.visible.committed(ctx, s.instant)
 			if err != nil {
@@ -88,10 +92,9 @@ func (t *Table) groups(ctx context.Context, partition string, files []file) ([]g
 	return out, nil
 }
 
-// inOrder returns the files by group, newest instant first, then by name. The
-// order of the given ones stays.
-func inOrder(files []file) []file {
-	at := make([]*file, len(files)) // a file is too large to be moved about
+// inOrder returns the files by group, newest instant first, then by name.
+func inOrder(files []file) []*file {
+	at := make([]*file, len(files))
 	for i := range files {
 		at[i] = &files[i]
 	}
@@ -99,27 +102,27 @@ func inOrder(files []file) []file {
 		if c := strings.Compare(a.FileID, b.FileID); c != 0 {
 			return c
 		}
-		return cmp.Or(strings.Compare(b.Instant, a.Instant), strings.Compare(a.Name, b.Name))
+		if c := strings.Compare(b.Instant, a.Instant); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
 	})
-	out := make([]file, len(files))
-	for i, f := range at {
-		out[i] = *f
-	}
-	return out
+	return at
 }
 
 // slices sorts a group's files into slices, newest first. The files come
 // ordered by name, newest instant first, and are shared by the slices.
-func (t *Table) slices(ctx context.Context, id groupID, files []file) ([]*slice, error) {
-	var all []*slice
+func (t *Table) slices(ctx context.Context, id groupID, files []*file) ([]*slice, error) {
+	made, all := make([]slice, 0, len(files)+1), make([]*slice, 0, len(files)+1)
 	at := func(instant string) *slice {
 		i := sort.Search(len(all), func(i int) bool { return all[i].instant <= instant })
 		if i == len(all) || all[i].instant != instant {
-			all = slices.Insert(all, i, &slice{instant: instant})
+			made = append(made, slice{instant: instant})
+			all = slices.Insert(all, i, &made[len(made)-1])
 		}
 		return all[i]
 	}
-	var logs []file
+	var logs []*file
 	for i, f := range files {
 		if f.Log {
 			logs = append(logs, f)
@@ -134,7 +137,7 @@ func (t *Table) slices(ctx context.Context, id groupID, files []file) ([]*slice,
 	if c := t.services.compacting[id]; c.at != "" {
 		at(c.at)
 	}
-	slices.SortFunc(logs, func(a, b file) int { return datafile.CompareLogs(a.File, b.File) })
+	slices.SortFunc(logs, func(a, b *file) int { return datafile.CompareLogs(a.File, b.File) })
 	for _, l := range logs {
 		instant, err := t.sliceOf(ctx, l, all)
 		if err != nil {
@@ -147,7 +150,7 @@ func (t *Table) slices(ctx context.Context, id groupID, files []file) ([]*slice,
 }
 
 // sliceOf returns the instant of the slice that a log belongs to.
-func (t *Table) sliceOf(ctx context.Context, l file, all []*slice) (string, error) {
+func (t *Table) sliceOf(ctx context.Context, l *file, all []*slice) (string, error) {
 	if t.timeline.Layout == timeline.Layout1 || len(all) == 0 {
 		return l.Instant, nil
 	}

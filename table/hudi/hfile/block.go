@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -129,6 +130,9 @@ func verify(raw []byte, data int64, kind byte, run int64) error {
 	return nil
 }
 
+// inflaters holds gzip readers that nobody uses: each has a window of 32 KiB.
+var inflaters = sync.Pool{}
+
 func (r *Reader) inflate(stored []byte, size int64) ([]byte, error) {
 	if r.codec == None {
 		if int64(len(stored)) != size {
@@ -136,8 +140,12 @@ func (r *Reader) inflate(stored []byte, size int64) ([]byte, error) {
 		}
 		return stored, nil
 	}
-	z, err := gzip.NewReader(bytes.NewReader(stored))
-	if err != nil {
+	z, ok := inflaters.Get().(*gzip.Reader)
+	if !ok {
+		z = new(gzip.Reader)
+	}
+	defer inflaters.Put(z)
+	if err := z.Reset(bytes.NewReader(stored)); err != nil {
 		return nil, err
 	}
 	// Room for what names shrink by; more grows with what is really there, so that a damaged size doesn't allocate.

@@ -18,6 +18,7 @@ import (
 type Files struct {
 	base       *hfile.Reader // nil if there is none
 	baseSchema string
+	shape      *shape // of the base file's records; nil if it isn't the usual one
 	schemas    *schemas
 	log        map[string]*change
 }
@@ -72,6 +73,7 @@ func (t *Table) Files(ctx context.Context) (*Files, error) {
 		if f.base, f.baseSchema, err = openBase(ctx, t.reader, *s.base); err != nil {
 			return nil, err
 		}
+		f.shape = shapeOf(f.baseSchema)
 	}
 	return f, nil
 }
@@ -172,9 +174,29 @@ func (f *Files) Partitions() ([]string, error) {
 	return out, nil
 }
 
+// unchanged is Partition of one that the log doesn't name; nil for others, and
+// for records of an unusual shape.
+func (f *Files) unchanged(path string) (map[string]int64, error) {
+	key := recordKey(path)
+	if f.shape == nil || f.log[key] != nil {
+		return nil, nil
+	}
+	value, ok, err := f.base.Lookup(key)
+	if err != nil || !ok || len(value) == 0 {
+		return nil, err
+	}
+	if files, ok := f.shape.sizes(value); ok {
+		return files, nil
+	}
+	return nil, nil
+}
+
 // Partition returns name and size of each file of a partition; none where the
 // partition is unknown.
 func (f *Files) Partition(path string) (map[string]int64, error) {
+	if out, err := f.unchanged(path); out != nil || err != nil {
+		return out, err
+	}
 	files, _, err := f.lookup(recordKey(path))
 	if err != nil {
 		return nil, err
