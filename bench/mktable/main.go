@@ -1,10 +1,12 @@
 // Command mktable lays out a Delta table of many tiny files for benchmarks of
 // vacuum: hourly partitions, a share of dead files that no version names, all
-// 30 days old. Files hold one byte, since a vacuum never opens them.
+// 30 days old. Files hold one byte, since a vacuum never opens them. With -hudi
+// it is a Hudi table for benchmarks of clean.
 //
 //	go run ./bench/mktable -out /tmp/table                         48 partitions of 10,000 files
 //	go run ./bench/mktable -out /tmp/log -no-files -checkpoint     the log alone, for replay
 //	go run ./bench/mktable -out /tmp/log -no-files -keys names     the log, and the names that bench/fakes3 serves
+//	go run ./bench/mktable -out /tmp/table -hudi -partitions 1000  a Hudi table of 50 file groups in each partition
 package main
 
 import (
@@ -81,8 +83,17 @@ func main() {
 	flag.BoolVar(&m.checkpoint, "checkpoint", false, "write a classic checkpoint as well")
 	flag.BoolVar(&m.noFiles, "no-files", false, "write the log only")
 	flag.StringVar(&m.keys, "keys", "", "file to write the names of all files to, for bench/fakes3")
+	hudi, h := flag.Bool("hudi", false, "make a Hudi table; of the flags before, only -out and -partitions count"), hudiMaker{}
+	flag.IntVar(&h.groups, "groups", 50, "with -hudi: file groups in a partition")
+	flag.IntVar(&h.versions, "versions", 2, "with -hudi: commits that write every file group")
+	flag.IntVar(&h.recent, "recent", 10, "with -hudi: partitions that two more commits write, with a clean between them; 0 for neither")
 	flag.Parse()
-	if err := m.run(); err != nil {
+	run := m.run
+	if *hudi {
+		h.out, h.partitions = m.out, m.partitions
+		run = h.run
+	}
+	if err := run(); err != nil {
 		log.Fatal(err)
 	}
 }

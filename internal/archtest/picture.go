@@ -72,8 +72,8 @@ func arrow(from, imp string) string {
 	switch {
 	case forTests(from):
 		return "" // it is linked into tests alone
-	case ours && forTests(to):
-		return "only tests may"
+	case ours && forTests(to) && !within(from, "bench"):
+		return "only tests and benchmarks may"
 	}
 	for prefix, folders := range outsiders() {
 		if (imp == prefix || strings.HasPrefix(imp, strings.TrimSuffix(prefix, "/")+"/")) &&
