@@ -77,7 +77,7 @@ func (e *Engine) deltaJob(ctx context.Context, p *plan.Plan, h *filelist.Head, r
 	if err != nil {
 		return job, o, err
 	}
-	t, err := e.deltaTable(ctx, at, req.Tuning)
+	t, err := e.deltaTable(ctx, at, req.Tuning, false)
 	if err != nil {
 		return job, o, err
 	}

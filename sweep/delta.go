@@ -36,36 +36,39 @@ type deltaRun struct {
 
 // openDelta opens the table and settles retention, mode and predicate: all
 // that can be refused before the data is touched.
-func (e *Engine) openDelta(ctx context.Context, p *place, req PlanRequest) (*deltaRun, error) {
-	t, err := e.deltaTable(ctx, p, req.Tuning)
+//
+// With brief the run of a table that was opened briefly comes with its errors.
+func (e *Engine) openDelta(ctx context.Context, p *place, req PlanRequest, brief bool) (*deltaRun, error) {
+	var t *delta.Table
+	var iceberg time.Time
+	err := together(
+		func() (err error) { t, err = e.deltaTable(ctx, p, req.Tuning, brief); return err },
+		func() (err error) { iceberg, err = delta.NewestIcebergMetadata(ctx, p.reader); return err },
+	)
 	if err != nil {
 		return nil, err
 	}
 	run := &deltaRun{place: p, req: req, table: t, meta: t.Metadata(), rules: t.Rules()}
 	if err := run.settleCutoff(); err != nil {
-		return nil, err
+		return run, err
 	}
 	if err := run.settleMode(ctx); err != nil {
-		return nil, err
+		return run, err
 	}
 	if req.Where != "" {
 		if run.where, err = compileFilter(req, run.meta, p.now); err != nil {
-			return nil, err
+			return run, err
 		}
 	}
-	young, err := t.YoungIcebergMetadata(ctx, run.cutoff)
-	if err != nil {
-		return nil, err
-	}
-	run.rules.HideRootMetadata = run.rules.HideRootMetadata || young
+	run.rules.HideRootMetadata = !iceberg.IsZero() && !iceberg.Before(run.cutoff)
 	return run, nil
 }
 
-// deltaTable opens the log at p.
-func (e *Engine) deltaTable(ctx context.Context, p *place, tuning Tuning) (*delta.Table, error) {
+// deltaTable opens the log at p, briefly if the caller goes on to replay it.
+func (e *Engine) deltaTable(ctx context.Context, p *place, tuning Tuning, brief bool) (*delta.Table, error) {
 	now := p.now
 	return delta.Open(ctx, p.reader, p.root, delta.Options{
-		Now: func() time.Time { return now }, Aliases: p.aliases, Inside: p.names.inside, Workers: tuning.Workers, Observer: e.Observe,
+		Now: func() time.Time { return now }, Aliases: p.aliases, Inside: p.names.inside, Workers: tuning.Workers, Brief: brief, Observer: e.Observe,
 	})
 }
 
@@ -93,7 +96,7 @@ func (run *deltaRun) settleCutoff() (err error) {
 
 // settleMode chooses between full and lite (design/product.md, "Modes").
 func (run *deltaRun) settleMode(ctx context.Context) (err error) {
-	if run.watermark, err = run.table.ReadWatermark(ctx); err != nil {
+	if run.watermark, err = run.table.Watermark(ctx); err != nil {
 		return err
 	}
 	inventory := run.req.Inventory.Given()

@@ -50,7 +50,7 @@ func (e *Engine) Doctor(ctx context.Context, req PlanRequest) (Diagnosis, error)
 		}
 		return d, nil
 	}
-	t, err := e.deltaTable(ctx, p, Tuning{})
+	t, err := e.deltaTable(ctx, p, Tuning{}, false)
 	if !d.check("features", err, "The log can be read, and lakesweep supports all features of the table.") {
 		return d, nil
 	}

@@ -27,37 +27,28 @@ func (e *Engine) Inspect(ctx context.Context, req PlanRequest) (table.Info, erro
 
 // openTable opens a Delta table for the questions that read only.
 func (e *Engine) openTable(ctx context.Context, req PlanRequest) (*place, *delta.Table, error) {
-	p, err := e.open(ctx, req.Table)
+	p, err := e.openDeltaOnly(ctx, req)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := deltaOnly(ctx, p, req.Format); err != nil {
-		return nil, nil, err
-	}
-	t, err := e.deltaTable(ctx, p, req.Tuning)
+	t, err := e.deltaTable(ctx, p, req.Tuning, false)
 	return p, t, err
 }
 
 // openRun opens a Delta table with the cutoff and the predicate of a request.
 func (e *Engine) openRun(ctx context.Context, req PlanRequest) (*deltaRun, error) {
-	p, err := e.open(ctx, req.Table)
+	p, err := e.openDeltaOnly(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	if err := deltaOnly(ctx, p, req.Format); err != nil {
-		return nil, err
-	}
-	return e.openDelta(ctx, p, req)
+	return e.openDelta(ctx, p, req, false)
 }
 
-// deltaOnly refuses what the questions that read a Delta log can't answer.
-func deltaOnly(ctx context.Context, p *place, format string) error {
-	found, err := detect(ctx, p, format)
-	if err != nil {
-		return err
+// openDeltaOnly opens the place of a Delta table, for what can't be asked of others.
+func (e *Engine) openDeltaOnly(ctx context.Context, req PlanRequest) (*place, error) {
+	p, found, err := e.openAs(ctx, req.Table, req.Format)
+	if err == nil && found == "hudi" {
+		err = invalid(p.given, "a Hudi table, where a Delta table is wanted", "Name a Delta table.")
 	}
-	if found == "hudi" {
-		return invalid(p.given, "a Hudi table, where a Delta table is wanted", "Name a Delta table.")
-	}
-	return nil
+	return p, err
 }

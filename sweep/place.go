@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -39,6 +40,27 @@ func (e *Engine) resolve(table string) (lake.Root, error) {
 
 // open opens the root read-only and reads the clocks.
 func (e *Engine) open(ctx context.Context, table string) (*place, error) {
+	p, err := e.reach(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	return p, e.readClocks(ctx, p)
+}
+
+// openAs is open and tells the format too, at once.
+func (e *Engine) openAs(ctx context.Context, table, format string) (p *place, found string, err error) {
+	if p, err = e.reach(ctx, table); err != nil {
+		return nil, "", err
+	}
+	err = together(
+		func() error { return e.readClocks(ctx, p) },
+		func() (err error) { found, err = detect(ctx, p, format); return err },
+	)
+	return p, found, err
+}
+
+// reach opens the root read-only, which takes no request.
+func (e *Engine) reach(ctx context.Context, table string) (*place, error) {
 	root, err := e.resolve(table)
 	if err != nil {
 		return nil, err
@@ -59,9 +81,15 @@ func (e *Engine) open(ctx context.Context, table string) (*place, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	p.names, p.now = newOwnNames(root), e.Now()
+	p.names = newOwnNames(root)
+	return p, nil
+}
+
+// readClocks asks the store for its state, and settles the time of the run.
+func (e *Engine) readClocks(ctx context.Context, p *place) (err error) {
+	p.now = e.Now()
 	if p.status, err = p.reader.Status(ctx); err != nil && !errors.Is(err, store.ErrUnsupported) {
-		return nil, err
+		return err
 	}
 	if !p.status.Now.IsZero() {
 		p.skew = p.now.Sub(p.status.Now)
@@ -69,7 +97,7 @@ func (e *Engine) open(ctx context.Context, table string) (*place, error) {
 			p.now = p.status.Now
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // enclosing returns the nearest folder above root, by any of its names, that is
@@ -84,27 +112,37 @@ func (e *Engine) enclosing(ctx context.Context, root lake.Root, aliases ...lake.
 	return "", nil
 }
 
+// tableAbove asks of all folders above root at once.
 func (e *Engine) tableAbove(ctx context.Context, root lake.Root) (string, error) {
+	type answer struct {
+		found bool
+		err   error
+	}
+	var above []lake.Root // the nearest first
 	for dir, ok := root.Parent(); ok && !(dir.Path == "" && dir.Class() == "file"); dir, ok = dir.Parent() {
-		r, err := e.Stores.OpenReader(ctx, dir)
-		if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		found, err := isTable(ctx, r)
-		if errors.Is(err, fs.ErrPermission) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		if found {
-			return dir.String(), nil
-		}
-		if dir.Path == "" {
+		if above = append(above, dir); dir.Path == "" {
 			break
+		}
+	}
+	answers := make([]answer, len(above))
+	var wg sync.WaitGroup
+	for i, dir := range above {
+		wg.Go(func() {
+			r, err := e.Stores.OpenReader(ctx, dir)
+			if err == nil {
+				answers[i].found, err = isTable(ctx, r)
+			}
+			answers[i].err = err
+		})
+	}
+	wg.Wait()
+	for i, a := range answers {
+		switch {
+		case errors.Is(a.err, fs.ErrPermission), errors.Is(a.err, fs.ErrNotExist):
+		case a.err != nil:
+			return "", a.err
+		case a.found:
+			return above[i].String(), nil
 		}
 	}
 	return "", nil
@@ -112,15 +150,20 @@ func (e *Engine) tableAbove(ctx context.Context, root lake.Root) (string, error)
 
 // isTable reports whether there is a Delta log or a Hudi timeline at r's root.
 func isTable(ctx context.Context, r store.Reader) (bool, error) {
-	for _, mark := range []string{"_delta_log/", ".hoodie/"} {
-		page, err := r.List(ctx, store.PageRequest{Prefix: mark, Dirs: true, Limit: 1})
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return false, err
-		case len(page.Entries) > 0:
-			return true, nil
+	var isDelta, isHudi bool
+	look := func(mark string, found *bool) func() error {
+		return func() error {
+			page, err := r.List(ctx, store.PageRequest{Prefix: mark, Dirs: true, Limit: 1})
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			*found = err == nil && len(page.Entries) > 0
+			return err
 		}
 	}
-	return false, nil
+	err := together(look("_delta_log/", &isDelta), look(".hoodie/", &isHudi))
+	if isDelta || isHudi {
+		return true, nil
+	}
+	return false, err
 }

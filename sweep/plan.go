@@ -92,11 +92,7 @@ func (e *Engine) PlanMany(ctx context.Context, reqs []PlanRequest, outs []string
 }
 
 func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (made *plan.Plan, err error) {
-	p, err := e.open(ctx, req.Table)
-	if err != nil {
-		return nil, err
-	}
-	format, err := detect(ctx, p, req.Format)
+	p, format, err := e.openAs(ctx, req.Table, req.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -117,30 +113,46 @@ func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (made
 
 // prepare opens a Delta table and replays its log.
 func (e *Engine) prepare(ctx context.Context, req PlanRequest) (*deltaRun, error) {
-	p, err := e.open(ctx, req.Table)
-	if err == nil {
-		err = deltaOnly(ctx, p, req.Format)
-	}
+	p, err := e.openDeltaOnly(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	return e.prepareAt(ctx, p, req)
 }
 
+// prepareAt looks at long commits only once where that does. A table that seems
+// to refuse is looked at again, wholly before anything is made of it.
 func (e *Engine) prepareAt(ctx context.Context, p *place, req PlanRequest) (*deltaRun, error) {
 	started := e.Now()
-	run, err := e.openDelta(ctx, p, req)
+	run, err := e.replayed(ctx, p, req, true)
+	if err != nil && run != nil && run.table.Brief() {
+		switch lake.KindOf(err) {
+		case lake.Transient, lake.Denied, lake.Interrupted:
+		default:
+			run, err = e.replayed(ctx, p, req, false)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	run.started = started
-	if run.enclosed, err = e.enclosing(ctx, run.root, run.aliases...); err != nil {
-		return nil, err
-	}
-	keep, err := e.protectedElsewhere(ctx, run.place, req.Protect)
+	return run, nil
+}
+
+// replayed opens a table, briefly or not, and replays its log.
+func (e *Engine) replayed(ctx context.Context, p *place, req PlanRequest, brief bool) (*deltaRun, error) {
+	var run *deltaRun
+	var enclosed string
+	var keep []lake.Key
+	err := together(
+		func() (err error) { run, err = e.openDelta(ctx, p, req, brief); return err },
+		func() (err error) { enclosed, err = e.enclosing(ctx, p.root, p.aliases...); return err },
+		func() (err error) { keep, err = e.protectedElsewhere(ctx, p, req.Protect); return err },
+	)
 	if err != nil {
-		return nil, err
+		return run, err
 	}
+	run.enclosed = enclosed
 	return run, run.protect(ctx, keep)
 }
 
@@ -279,11 +291,11 @@ func count(t *filelist.Totals, v *lake.Verdict) {
 
 // detect tells the format of the table at p.
 func detect(ctx context.Context, p *place, format string) (string, error) {
-	isDelta, err := delta.Detect(ctx, p.reader)
-	if err != nil {
-		return "", err
-	}
-	isHudi, err := detectHudi(ctx, p)
+	var isDelta, isHudi bool
+	err := together(
+		func() (err error) { isDelta, err = delta.Detect(ctx, p.reader); return err },
+		func() (err error) { isHudi, err = detectHudi(ctx, p); return err },
+	)
 	if err != nil {
 		return "", err
 	}

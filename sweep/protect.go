@@ -49,7 +49,7 @@ func (e *Engine) protectTable(ctx context.Context, p *place, name string) (keep 
 	if err != nil {
 		return nil, err
 	}
-	t, err := e.deltaTable(ctx, other, Tuning{})
+	t, err := e.deltaTable(ctx, other, Tuning{}, false)
 	if err != nil {
 		return nil, err
 	}

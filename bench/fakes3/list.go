@@ -29,9 +29,9 @@ func (s *server) list(w http.ResponseWriter, q url.Values) {
 	if n, err := strconv.Atoi(q.Get("max-keys")); err == nil {
 		limit = min(limit, n)
 	}
-	encode := func(k string) string { return k }
+	appendKey := func(b []byte, k string) []byte { return append(b, k...) }
 	if q.Get("encoding-type") == "url" {
-		encode = func(k string) string { return strings.ReplaceAll(url.QueryEscape(k), "%2F", "/") }
+		appendKey = appendEscaped
 	}
 	files, err := s.overlay.files()
 	if err != nil {
@@ -61,11 +61,11 @@ func (s *server) list(w http.ResponseWriter, q url.Values) {
 			dir := o.key[:len(prefix)+end+1]
 			last = dir + "\U0010FFFF"
 			c.seek(last, false)
-			b = append(append(append(b, "<CommonPrefixes><Prefix>"...), encode(dir)...), "</Prefix></CommonPrefixes>"...)
+			b = append(appendKey(append(b, "<CommonPrefixes><Prefix>"...), dir), "</Prefix></CommonPrefixes>"...)
 			continue
 		}
 		last = o.key
-		b = append(append(append(b, "<Contents><Key>"...), encode(o.key)...), "</Key><LastModified>"...)
+		b = append(appendKey(append(b, "<Contents><Key>"...), o.key), "</Key><LastModified>"...)
 		b = append(append(b, o.modified...), `</LastModified><ETag>&quot;d41d8cd98f00b204e9800998ecf8427e&quot;</ETag><Size>`...)
 		b = append(strconv.AppendInt(b, o.size, 10), `</Size><StorageClass>STANDARD</StorageClass></Contents>`...)
 	}
@@ -77,6 +77,23 @@ func (s *server) list(w http.ResponseWriter, q url.Values) {
 	if _, err := w.Write(append(b, "</ListBucketResult>"...)); err != nil {
 		log.Print(err)
 	}
+}
+
+// appendEscaped appends a key as encoding-type=url has it: url.QueryEscape but
+// for slashes.
+func appendEscaped(b []byte, k string) []byte {
+	const hex = "0123456789ABCDEF"
+	for i := range len(k) {
+		switch c := k[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.', c == '~', c == '/':
+			b = append(b, c)
+		case c == ' ':
+			b = append(b, '+')
+		default:
+			b = append(b, '%', hex[c>>4], hex[c&15])
+		}
+	}
+	return b
 }
 
 // cursor goes through the keys and the overlay in one order.

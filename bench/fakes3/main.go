@@ -74,7 +74,7 @@ func main() {
 		s.keys = keys{*objects, func(i int) string { return *prefix + name(i, *objects) }}
 	}
 	s.modified = time.Now().Add(-*age).UTC().Truncate(time.Second)
-	s.overlay = overlay{folder: *folder, prefix: *prefix}
+	s.overlay.folder, s.overlay.prefix = *folder, *prefix
 	s.requests, s.deletes = limiter(*limit), limiter(*deletes)
 	log.Fatal(http.ListenAndServe(*addr, s))
 }

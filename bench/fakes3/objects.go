@@ -12,17 +12,41 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-// overlay is a folder whose files stand below a prefix of the bucket.
-type overlay struct{ folder, prefix string }
+// overlay is a folder whose files stand below a prefix of the bucket. Nobody
+// but the server may change it while it is served.
+type overlay struct {
+	folder, prefix string
+
+	mu     sync.Mutex
+	listed []object // nil if it isn't known
+}
 
 // files lists it, sorted by key.
-func (o overlay) files() (list []object, err error) {
-	if o.folder == "" {
-		return nil, nil
+func (o *overlay) files() ([]object, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.folder == "" || o.listed != nil {
+		return o.listed, nil
 	}
+	list, err := o.read()
+	if err == nil {
+		o.listed = list
+	}
+	return list, err
+}
+
+// changed says that a file was written or removed.
+func (o *overlay) changed() {
+	o.mu.Lock()
+	o.listed = nil
+	o.mu.Unlock()
+}
+
+func (o *overlay) read() (list []object, err error) {
 	err = filepath.WalkDir(o.folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -43,7 +67,7 @@ func (o overlay) files() (list []object, err error) {
 }
 
 // path returns where a key lies; ok is false for one outside.
-func (o overlay) path(key string) (path string, ok bool) {
+func (o *overlay) path(key string) (path string, ok bool) {
 	rel, below := strings.CutPrefix(key, o.prefix)
 	if o.folder == "" || !below || !filepath.IsLocal(rel) {
 		return "", false
@@ -95,7 +119,8 @@ func (s *server) put(w http.ResponseWriter, r *http.Request, key string) {
 	if !s.holds(w, r, path) {
 		return
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, body, 0o644)); err != nil {
+	err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, body, 0o644))
+	if s.overlay.changed(); err != nil {
 		fail(w, http.StatusInternalServerError, "InternalError")
 		return
 	}
@@ -128,7 +153,8 @@ func (s *server) remove(w http.ResponseWriter, r *http.Request, key string) {
 		if !s.holds(w, r, path) {
 			return
 		}
-		if err := os.Remove(path); err != nil {
+		err := os.Remove(path)
+		if s.overlay.changed(); err != nil {
 			fail(w, http.StatusInternalServerError, "InternalError")
 			return
 		}

@@ -100,9 +100,14 @@ func send(ctx context.Context, to chan<- batch, b batch) {
 	}
 }
 
+// errUnread is an error of Protect with Options.Brief: the part of a commit that
+// Open left unread holds the protocol or the metadata of the version opened.
+var errUnread = errors.New("protocol or metadata stands far behind the beginning of a commit")
+
 // read parses one commit.
 func (r commitReader) read(ctx context.Context, c logFile, to chan<- batch) error {
 	var b batch
+	rest := head{protocolVersion: -1, metadataVersion: -1}
 	intern := r.parts.interner()
 	err := r.t.lines(ctx, c, func(line []byte) error {
 		if r.skipAdds && bytes.HasPrefix(line, []byte(`{"add":`)) {
@@ -131,13 +136,22 @@ func (r commitReader) read(ctx context.Context, c logFile, to chan<- batch) erro
 			if info.ICT != nil {
 				r.t.setICT(c.version, *info.ICT)
 			}
-			fallthrough
+			a.Raw = bytes.Clone(a.Raw)
+			b.others = append(b.others, a)
 		case logline.Metadata, logline.Protocol:
+			if r.t.begun[c.version] {
+				if err := r.t.headLine(&rest, a, c.version); err != nil {
+					return err
+				}
+			}
 			a.Raw = bytes.Clone(a.Raw)
 			b.others = append(b.others, a)
 		}
 		return ctx.Err()
 	})
+	if err == nil && (rest.protocolVersion > r.t.protocolVersion || rest.metadataVersion > r.t.metadataVersion) {
+		return &lake.Error{Op: "read log", Key: lake.Key(c.name), Kind: lake.Stale, Err: errUnread, Hint: "Nothing was deleted. Run the command again."}
+	}
 	if err == nil && len(b.files)+len(b.others) > 0 {
 		send(ctx, to, b)
 	}

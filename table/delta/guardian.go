@@ -118,7 +118,7 @@ func (g *guardian) newCommits(ctx context.Context) ([]logFile, error) {
 			fresh = append(fresh, e)
 		}
 	}
-	if err := g.t.statAll(ctx, fresh); err != nil {
+	if err := statAll(ctx, g.t.r, g.t.workers(), fresh); err != nil {
 		return nil, err
 	}
 	n, err := classify(fresh)

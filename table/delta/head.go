@@ -40,7 +40,7 @@ func (t *Table) readHead(ctx context.Context) error {
 	if len(t.seg.checkpoints) > 0 {
 		base = t.seg.checkpoints[0].version
 	}
-	h, err := t.commitHeads(ctx, t.seg.commitsFrom(base+1))
+	h, err := t.commitHeads(ctx, t.seg.commitsFrom(base+1), t.firstLines)
 	if err != nil {
 		return err
 	}
@@ -55,8 +55,22 @@ func (t *Table) readHead(ctx context.Context) error {
 	case h.metadataVersion < 0:
 		return damaged(LogDir, errors.New("no metaData action anywhere"))
 	}
-	t.protocol, t.meta = h.protocol, h.metadata
-	return nil
+	t.protocol, t.protocolVersion = h.protocol, h.protocolVersion
+	t.meta, t.metadataVersion = h.metadata, h.metadataVersion
+	return t.readTimes(ctx)
+}
+
+// readTimes reads the in-commit timestamps that don't stand at the beginning of
+// their commits, where the protocol wants them.
+func (t *Table) readTimes(ctx context.Context) error {
+	var missing []logFile
+	for v := range t.begun {
+		if _, known := t.ict[v]; !known && t.meta.ict(v) {
+			missing = append(missing, *t.seg.commit(v))
+		}
+	}
+	_, err := t.commitHeads(ctx, missing, t.lines)
+	return err
 }
 
 // headBelow completes h from the best checkpoint that can be read, or from the
@@ -66,7 +80,7 @@ func (t *Table) headBelow(ctx context.Context, h *head, base int64) error {
 	for len(t.seg.checkpoints) > 0 {
 		c := t.seg.checkpoints[0]
 		if c.version < base { // the one above turned out to be unusable
-			more, err := t.commitHeads(ctx, t.seg.commitsFrom(c.version+1))
+			more, err := t.commitHeads(ctx, t.seg.commitsFrom(c.version+1), t.firstLines)
 			if err != nil {
 				return err
 			}
@@ -94,7 +108,7 @@ func (t *Table) headBelow(ctx context.Context, h *head, base int64) error {
 		}
 		return nil
 	}
-	all, err := t.commitHeads(ctx, t.seg.commits)
+	all, err := t.commitHeads(ctx, t.seg.commits, t.firstLines)
 	h.merge(all)
 	return err
 }
@@ -123,9 +137,13 @@ func (h *head) merge(o head) {
 	}
 }
 
+// A lineReader calls a function with lines of a file of the log: Table.lines
+// with all, Table.firstLines perhaps with those at its beginning.
+type lineReader func(ctx context.Context, f logFile, fn func(line []byte) error) error
+
 // commitHeads reads the lines of commits that are no files: the newest
 // protocol and metaData, and in-commit timestamps.
-func (t *Table) commitHeads(ctx context.Context, commits []logFile) (head, error) {
+func (t *Table) commitHeads(ctx context.Context, commits []logFile, lines lineReader) (head, error) {
 	h := head{protocolVersion: -1, metadataVersion: -1}
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
@@ -133,7 +151,7 @@ func (t *Table) commitHeads(ctx context.Context, commits []logFile) (head, error
 	for _, c := range commits {
 		g.Go(func() error {
 			found := head{protocolVersion: -1, metadataVersion: -1}
-			err := t.lines(ctx, c, func(line []byte) error {
+			err := lines(ctx, c, func(line []byte) error {
 				if isFileLine(line) {
 					return nil
 				}
@@ -219,7 +237,7 @@ func (t *Table) commitTime(ctx context.Context, c logFile) (time.Time, error) {
 	_, known := t.ict[c.version]
 	t.mu.Unlock()
 	if !known && t.meta.ict(c.version) {
-		if _, err := t.commitHeads(ctx, []logFile{c}); err != nil {
+		if _, err := t.commitHeads(ctx, []logFile{c}, t.lines); err != nil {
 			return time.Time{}, err
 		}
 	}

@@ -5,34 +5,37 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 )
 
-// YoungIcebergMetadata reports whether the root's folder "metadata" holds an
-// Iceberg metadata file that isn't older than the cutoff: then the folder is
-// to be hidden (Rules.HideRootMetadata), whatever the table's properties say.
+// NewestIcebergMetadata returns when the youngest Iceberg metadata file in the
+// folder "metadata" of a table's root was modified, zero if there is none. One
+// that isn't older than the cutoff hides the folder (Rules.HideRootMetadata),
+// whatever the table's properties say.
 //
+// Errors: those of the store.
 // Source: spec/delta-vacuum.md 1.10 (OURS).
-func (t *Table) YoungIcebergMetadata(ctx context.Context, cutoff time.Time) (bool, error) {
-	entries, err := listDir(ctx, t.r, "metadata/", "")
+func NewestIcebergMetadata(ctx context.Context, r store.Reader) (newest time.Time, err error) {
+	entries, err := listDir(ctx, r, "metadata/", "")
+	if err == nil {
+		mine := entries[:0]
+		for _, e := range entries {
+			if e.Kind == store.File && icebergFile(e.Name[strings.LastIndexByte(e.Name, '/')+1:]) {
+				mine = append(mine, e)
+			}
+		}
+		entries, err = mine, statAll(ctx, r, workersFor(r, 0), mine)
+	}
 	if err != nil {
-		return false, t.wrap("look for iceberg metadata", err)
+		return time.Time{}, &lake.Error{Op: "look for iceberg metadata", Kind: lake.KindOf(err), Err: err}
 	}
-	mine := entries[:0]
 	for _, e := range entries {
-		if e.Kind == store.File && icebergFile(e.Name[strings.LastIndexByte(e.Name, '/')+1:]) {
-			mine = append(mine, e)
+		if e.Kind == store.File && e.Modified.After(newest) {
+			newest = e.Modified
 		}
 	}
-	if err := t.statAll(ctx, mine); err != nil {
-		return false, t.wrap("look for iceberg metadata", err)
-	}
-	for _, e := range mine {
-		if e.Kind == store.File && !e.Modified.Before(cutoff) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return newest, nil
 }
 
 // icebergFile reports whether Iceberg gives its metadata files such names.

@@ -16,6 +16,7 @@ const (
 	chunkSize = 1 << 20  // bytes of a commit in memory at once, more only for a longer line
 	maxLine   = 1 << 30  // bytes of a line
 	cacheSize = 16 << 20 // bytes of commits kept between Open and Protect
+	headSize  = 64 << 10 // bytes of a long commit that Open reads with Options.Brief
 )
 
 // bodies keeps small files of the log from the first reading to the second.
@@ -126,6 +127,43 @@ func (t *Table) lines(ctx context.Context, f logFile, fn func(line []byte) error
 		return damaged(f.name, fmt.Errorf("%d bytes where the listing says %d", total, f.size))
 	}
 	return anyLine(f, n)
+}
+
+// firstLines is lines, or with Options.Brief calls fn with those at the
+// beginning of a file too long to be kept, and notes that there are more. It
+// reads on where it stopped at another line than a file's.
+func (t *Table) firstLines(ctx context.Context, f logFile, fn func(line []byte) error) error {
+	if !t.o.Brief || f.size <= chunkSize {
+		return t.lines(ctx, f, fn)
+	}
+	buf := make([]byte, headSize)
+	rc, err := t.r.Open(ctx, f.name, 0, headSize)
+	if err != nil {
+		return readError(f, err)
+	}
+	_, err = io.ReadFull(rc, buf)
+	switch closeErr := rc.Close(); {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return damaged(f.name, fmt.Errorf("it ends before %d bytes where the listing says %d", headSize, f.size))
+	case err != nil:
+		return readError(f, err)
+	case closeErr != nil:
+		return readError(f, closeErr)
+	}
+	cut := bytes.LastIndexByte(buf, '\n') + 1
+	if rest := bytes.TrimLeft(buf[cut:], " \t\r"); len(rest) > len(`{"remove":`) && !isFileLine(rest) {
+		return t.lines(ctx, f, fn)
+	}
+	t.mu.Lock()
+	t.begun[f.version] = true
+	t.mu.Unlock()
+	n := 0
+	for line := range bytes.Lines(buf[:cut]) {
+		if err := oneLine(f, line, &n, fn); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func oneLine(f logFile, line []byte, n *int, fn func([]byte) error) error {

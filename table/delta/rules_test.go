@@ -82,25 +82,25 @@ func TestO7UniForm(t *testing.T) {
 	}
 	f := newFixture(t)
 	f.Commit(day(0))
-	young := func() bool {
+	newest := func() time.Time {
 		t.Helper()
-		got, err := f.mustOpen(t).YoungIcebergMetadata(t.Context(), day(10))
+		got, err := delta.NewestIcebergMetadata(t.Context(), f.s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got
 	}
-	if young() {
+	if !newest().IsZero() {
 		t.Error("no folder at all")
 	}
 	f.Data("metadata/v1.metadata.json", 1, day(9))
 	f.Data("metadata/other.json", 1, day(11))
-	if young() {
-		t.Error("all old")
+	if got := newest(); !got.Equal(day(9)) {
+		t.Errorf("got %v: other files don't count", got)
 	}
 	f.Data("metadata/snap-1.avro", 1, day(10))
-	if !young() {
-		t.Error("a young one")
+	if got := newest(); !got.Equal(day(10)) {
+		t.Errorf("got %v, want the youngest", got)
 	}
 }
 

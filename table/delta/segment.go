@@ -297,7 +297,7 @@ func (t *Table) loadSegment(ctx context.Context) (*segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.statAll(ctx, entries); err != nil {
+	if err := statAll(ctx, t.r, t.workers(), entries); err != nil {
 		return nil, err
 	}
 	n, err := classify(entries)
@@ -314,16 +314,16 @@ func (t *Table) loadSegment(ctx context.Context) (*segment, error) {
 }
 
 // statAll fills in sizes and times where listings give names only.
-func (t *Table) statAll(ctx context.Context, entries []store.Info) error {
+func statAll(ctx context.Context, r store.Reader, workers int, entries []store.Info) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(t.workers())
+	g.SetLimit(workers)
 	for i := range entries {
 		e := &entries[i]
 		if e.Kind != store.File || e.Size >= 0 && !e.Modified.IsZero() {
 			continue
 		}
 		g.Go(func() error {
-			info, err := t.r.Stat(ctx, e.Name)
+			info, err := r.Stat(ctx, e.Name)
 			if errors.Is(err, fs.ErrNotExist) {
 				e.Kind = store.Other // cleaned up since; a hole that this makes is seen later
 				return nil

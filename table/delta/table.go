@@ -24,8 +24,11 @@ type Options struct {
 	Now     func() time.Time // the time of the run, the earlier of our clock and the store's; nil: time.Now
 	Aliases []lake.Root      // other names of the same root, such as the target of a symlink
 	// Inside returns the keys of the table's own objects that an absolute path names which by its text leads elsewhere; none if it does. nil: text decides.
-	Inside   func(path string) []lake.Key
-	Workers  int // files of the log read at once; 0 chooses for the store
+	Inside  func(path string) []lake.Key
+	Workers int // files of the log read at once; 0 chooses for the store
+	// Brief makes Open read only the beginning of long commits, where writers put protocol and metadata. What the table says of itself is
+	// then believed for now, and holds once Protect, which reads everything, has succeeded. Only for what calls Protect.
+	Brief    bool
 	Observer lake.Observer
 }
 
@@ -43,7 +46,10 @@ type Table struct {
 	footers    parquetFiles
 	protocol   protocol
 	meta       Metadata
-	checksum   *checksum // of the version opened, nil if there is none
+	begun      map[int64]bool // commits of which only the beginning was read
+	checksum   *checksum      // of the version opened, nil if there is none
+
+	protocolVersion, metadataVersion int64 // where protocol and meta stand
 
 	mu       sync.Mutex
 	warnings []string
@@ -75,7 +81,7 @@ func Open(ctx context.Context, r store.Reader, root lake.Root, o Options) (*Tabl
 		o.Now = time.Now
 	}
 	t := &Table{r: r, root: root, o: o, ict: map[int64]time.Time{}, live: [2]int64{-1, -1},
-		bodies: bodies{data: map[string][]byte{}, left: cacheSize}, footers: parquetFiles{files: map[string]*parquetFile{}}}
+		begun: map[int64]bool{}, bodies: bodies{data: map[string][]byte{}, left: cacheSize}, footers: parquetFiles{files: map[string]*parquetFile{}}}
 	if err := t.open(ctx); err != nil {
 		return nil, t.wrap("open delta table", err)
 	}
@@ -86,6 +92,20 @@ func (t *Table) open(ctx context.Context) (err error) {
 	if t.seg, err = t.loadSegment(ctx); err != nil {
 		return err
 	}
+	err = t.judge(ctx)
+	if k := lake.KindOf(err); t.Brief() && (k == lake.Damaged || k == lake.Unsupported) {
+		t.o.Brief = false // the rest of the long commits may say otherwise
+		clear(t.begun)
+		err = t.judge(ctx)
+	}
+	return err
+}
+
+// Brief reports whether Open has read only the beginning of some commits.
+func (t *Table) Brief() bool { return len(t.begun) > 0 }
+
+// judge reads protocol and metadata and gates on them.
+func (t *Table) judge(ctx context.Context) error {
 	if err := t.readHead(ctx); err != nil {
 		return err
 	}
@@ -128,11 +148,13 @@ func (t *Table) warn(format string, args ...any) {
 }
 
 // workers is how many files of the log are read at once.
-func (t *Table) workers() int {
-	if t.o.Workers > 0 {
-		return t.o.Workers
+func (t *Table) workers() int { return workersFor(t.r, t.o.Workers) }
+
+func workersFor(r store.Reader, wished int) int {
+	if wished > 0 {
+		return wished
 	}
-	if tr := t.r.Traits(); tr.Directories && tr.NamesFirst { // a local disk: the processors are the limit
+	if tr := r.Traits(); tr.Directories && tr.NamesFirst { // a local disk: the processors are the limit
 		return max(runtime.GOMAXPROCS(0), 2)
 	}
 	return 32

@@ -30,6 +30,15 @@ type watermarkFile struct {
 	LastFull *int64 `json:"lakesweepLastFullMillis,omitempty"`
 }
 
+// Watermark is ReadWatermark as of the time when Open listed the log: it takes
+// no request where there was none.
+func (t *Table) Watermark(ctx context.Context) (Watermark, error) {
+	if !t.seg.info {
+		return Watermark{}, nil
+	}
+	return t.ReadWatermark(ctx)
+}
+
 // ReadWatermark reads _last_vacuum_info. It is a hint: a missing or unreadable
 // one is the zero Watermark, and so is one that names no version of this log.
 //
