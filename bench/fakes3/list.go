@@ -49,6 +49,7 @@ func (s *server) list(w http.ResponseWriter, q url.Values) {
 		b = b[:len(b)-len("<EncodingType>url</EncodingType>")]
 	}
 	n, last, more := 0, after, false
+	usual := appendRest(nil, object{modified: c.modified, size: s.size})
 	for ; ; n++ {
 		o, ok := c.next()
 		if !ok || !strings.HasPrefix(o.key, prefix) {
@@ -57,17 +58,19 @@ func (s *server) list(w http.ResponseWriter, q url.Values) {
 		if more = n == limit; more {
 			break
 		}
-		if end := strings.Index(o.key[len(prefix):], "/"); delimiter == "/" && end >= 0 {
-			dir := o.key[:len(prefix)+end+1]
+		if dir, ok := folded(o.key, prefix, delimiter); ok {
 			last = dir + "\U0010FFFF"
 			c.seek(last, false)
 			b = append(appendKey(append(b, "<CommonPrefixes><Prefix>"...), dir), "</Prefix></CommonPrefixes>"...)
 			continue
 		}
 		last = o.key
-		b = append(appendKey(append(b, "<Contents><Key>"...), o.key), "</Key><LastModified>"...)
-		b = append(append(b, o.modified...), `</LastModified><ETag>&quot;d41d8cd98f00b204e9800998ecf8427e&quot;</ETag><Size>`...)
-		b = append(strconv.AppendInt(b, o.size, 10), `</Size><StorageClass>STANDARD</StorageClass></Contents>`...)
+		b = appendKey(append(b, "<Contents><Key>"...), o.key)
+		if o.size == s.size && o.modified == c.modified {
+			b = append(b, usual...)
+		} else {
+			b = appendRest(b, o)
+		}
 	}
 	b = fmt.Appendf(b, "<KeyCount>%d</KeyCount><MaxKeys>%d</MaxKeys><IsTruncated>%t</IsTruncated>", n, limit, more)
 	if more {
@@ -79,21 +82,47 @@ func (s *server) list(w http.ResponseWriter, q url.Values) {
 	}
 }
 
+// folded returns the directory that a key is folded into where there is a delimiter.
+func folded(key, prefix, delimiter string) (dir string, ok bool) {
+	if delimiter != "/" {
+		return "", false
+	}
+	end := strings.IndexByte(key[len(prefix):], '/')
+	return key[:len(prefix)+end+1], end >= 0
+}
+
+// appendRest appends what follows the key of an object.
+func appendRest(b []byte, o object) []byte {
+	b = append(append(append(b, "</Key><LastModified>"...), o.modified...), `</LastModified><ETag>&quot;d41d8cd98f00b204e9800998ecf8427e&quot;</ETag><Size>`...)
+	return append(strconv.AppendInt(b, o.size, 10), `</Size><StorageClass>STANDARD</StorageClass></Contents>`...)
+}
+
+// unescaped are the bytes of keys that encoding-type=url leaves as they are.
+var unescaped = func() (t [256]bool) {
+	for c := range t {
+		t[c] = 'a' <= c|0x20 && c|0x20 <= 'z' && c < 0x80 || '0' <= c && c <= '9' || strings.IndexByte("-_.~/", byte(c)) >= 0
+	}
+	return t
+}()
+
 // appendEscaped appends a key as encoding-type=url has it: url.QueryEscape but
 // for slashes.
 func appendEscaped(b []byte, k string) []byte {
 	const hex = "0123456789ABCDEF"
+	start := 0
 	for i := range len(k) {
-		switch c := k[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.', c == '~', c == '/':
-			b = append(b, c)
-		case c == ' ':
+		c := k[i]
+		if unescaped[c] {
+			continue
+		}
+		b = append(b, k[start:i]...)
+		if start = i + 1; c == ' ' {
 			b = append(b, '+')
-		default:
+		} else {
 			b = append(b, '%', hex[c>>4], hex[c&15])
 		}
 	}
-	return b
+	return append(b, k[start:]...)
 }
 
 // cursor goes through the keys and the overlay in one order.
