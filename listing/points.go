@@ -13,15 +13,15 @@ import (
 //
 // It is used under the walk's lock.
 type points struct {
-	seeds []string // sorted, valid as split points, each once
-	seen  map[place]*known
+	seeds []string  // sorted, valid as split points, each once
+	seen  [][]known // by component and offset; those that stand for nothing yet are empty
 }
 
 // place is where in a name a byte stands: in which component, and how far in.
 type place struct{ component, offset int }
 
 func newPoints(seeds []string) *points {
-	p := &points{seen: map[place]*known{}}
+	p := &points{}
 	p.add(seeds)
 	return p
 }
@@ -60,15 +60,34 @@ func (p *points) learn(name, next string) {
 	var at place
 	turn := false
 	for i := 0; i < min(len(name), learnLength); i++ {
-		k := p.seen[at]
-		if k == nil {
-			k = new(known)
-			p.seen[at] = k
-		}
-		k.note(name[i], turn)
+		p.room(at).note(name[i], turn)
 		turn = turn || i >= len(next) || name[i] != next[i]
 		at = at.next(name[i])
 	}
+}
+
+// room returns what is known of a place, to be added to.
+func (p *points) room(at place) *known {
+	if at.component >= len(p.seen) {
+		p.seen = append(p.seen, make([][]known, at.component+1-len(p.seen))...)
+	}
+	row := p.seen[at.component]
+	if at.offset >= len(row) {
+		row = append(row, make([]known, at.offset+1-len(row))...)
+		p.seen[at.component] = row
+	}
+	return &row[at.offset]
+}
+
+// known returns what is known of a place, nil for nothing.
+func (p *points) known(at place) *known {
+	if at.component >= len(p.seen) || at.offset >= len(p.seen[at.component]) {
+		return nil
+	}
+	if k := &p.seen[at.component][at.offset]; k.seen != (alphabet{}) {
+		return k
+	}
+	return nil
 }
 
 // missed learns that nothing came after a split point guessed from the byte
@@ -78,7 +97,7 @@ func (p *points) missed(last, point string) {
 	if n == len(point) {
 		return
 	}
-	if k := p.seen[placeOf(point[:n])]; k != nil && !k.seen.has(point[n]) {
+	if k := p.known(placeOf(point[:n])); k != nil && !k.seen.has(point[n]) {
 		k.turns += settled / 4
 	}
 }
@@ -117,7 +136,7 @@ type scale struct {
 }
 
 func (c scale) alphabet(at place) *alphabet {
-	if k := c.p.seen[at]; k != nil {
+	if k := c.p.known(at); k != nil {
 		return k.alphabet()
 	}
 	return nil
