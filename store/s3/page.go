@@ -35,6 +35,8 @@ type pageReader struct {
 	next      []byte
 	keyCount  int64 // -1 if absent
 
+	shape []field // the children of the object before, nil if they were more than text
+
 	day  [10]byte // of the entry before, "2006-01-02"
 	date int64    // its Unix time
 }
@@ -100,7 +102,11 @@ func (r *pageReader) element(name []byte, empty bool) (err error) {
 }
 
 func (r *pageReader) contents(parent []byte, empty bool) error {
+	if !empty && r.alike(parent) {
+		return nil
+	}
 	e := rawEntry{size: -1}
+	r.shape = r.shape[:0]
 	for !empty {
 		name, end, empty, err := r.scan.Next()
 		if err != nil {
@@ -110,28 +116,21 @@ func (r *pageReader) contents(parent []byte, empty bool) error {
 			if !bytes.Equal(name, parent) {
 				return xmlscan.Broken("<Contents> ends as <%s>", name)
 			}
-			if len(e.key) == 0 || e.size < 0 || e.modified.IsZero() {
+			if !e.whole() {
 				return xmlscan.Broken("an object without key, size or time")
 			}
 			r.raw = append(r.raw, e)
 			return nil
 		}
-		var text []byte
-		switch string(name) {
-		case "Key":
-			e.key, err = r.scan.Text(name, empty)
-		case "ETag":
-			e.etag, err = r.scan.Text(name, empty)
-		case "Size":
-			if text, err = r.scan.Text(name, empty); err == nil {
-				e.size, err = size(text)
-			}
-		case "LastModified":
-			if text, err = r.scan.Text(name, empty); err == nil {
-				e.modified, err = r.time(text)
-			}
-		default:
+		f := newField(name)
+		r.shape = append(r.shape, f)
+		if f.kind == fieldOther {
 			err = r.scan.Skip(name, empty)
+		} else {
+			var text []byte
+			if text, err = r.scan.Text(name, empty); err == nil {
+				err = r.set(&e, f.kind, text)
+			}
 		}
 		if err != nil {
 			return err
@@ -221,22 +220,26 @@ func unquote(b []byte) ([]byte, error) {
 	if bytes.IndexByte(b, '%') < 0 && bytes.IndexByte(b, '+') < 0 {
 		return b, nil
 	}
-	out := b[:0]
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; c {
-		case '+':
-			out = append(out, ' ')
-		case '%':
-			if i+2 >= len(b) || unhex(b[i+1]) > 15 || unhex(b[i+2]) > 15 {
-				return nil, xmlscan.Broken("escape in the key %q", b)
+	if i := bytes.IndexByte(b, '+'); i >= 0 {
+		for ; i < len(b); i++ {
+			if b[i] == '+' {
+				b[i] = ' '
 			}
-			out = append(out, unhex(b[i+1])<<4|unhex(b[i+2]))
-			i += 2
-		default:
-			out = append(out, c)
 		}
 	}
-	return out, nil
+	out, rest := b[:0], b
+	for {
+		n := bytes.IndexByte(rest, '%')
+		if n < 0 {
+			return append(out, rest...), nil
+		}
+		if n+2 >= len(rest) || unhex(rest[n+1]) > 15 || unhex(rest[n+2]) > 15 {
+			return nil, xmlscan.Broken("escape in the key %q", b)
+		}
+		c := unhex(rest[n+1])<<4 | unhex(rest[n+2])
+		out = append(append(out, rest[:n]...), c)
+		rest = rest[n+3:]
+	}
 }
 
 // unhex returns the value of a hexadecimal digit, 255 of other bytes.

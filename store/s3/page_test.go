@@ -145,7 +145,11 @@ func render(rng *rand.Rand, n int, urlCoding bool) []byte {
 		}
 		return text(s)
 	}
+	plain := rng.IntN(2) == 0 // one object like the other
 	noise := func() string {
+		if plain {
+			return ""
+		}
 		return []string{"", "", "\n  ", "<!-- a <Key>x</Key> -->", "<?pi <a> ?>", "<Owner><ID>1</ID><DisplayName/></Owner>", "<RestoreStatus a='>' b=\"/>\"><X><Key>no</Key></X></RestoreStatus>", "<Empty />"}[rng.IntN(8)]
 	}
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">`)
@@ -270,4 +274,40 @@ func FuzzPage(f *testing.F) {
 	f.Add([]byte("<a:ListBucketResult xmlns:a='x'><a:IsTruncated>fal<!-- -->se</a:IsTruncated></a:ListBucketResult>"))
 	f.Add([]byte("<ListBucketResult><Contents><Key>&#x1F600;&#10;\r\n</Key></Contents></ListBucketResult>"))
 	f.Fuzz(compare)
+}
+
+// TestObjectsThatDifferFromTheOneBefore puts every kind of object after every
+// other one, and between two that are alike.
+func TestObjectsThatDifferFromTheOneBefore(t *testing.T) {
+	const when = "<LastModified>2024-01-02T03:04:05.000Z</LastModified>"
+	objects := []string{
+		"<Key>a</Key>" + when + "<ETag>&quot;e&quot;</ETag><Size>1</Size><StorageClass>STANDARD</StorageClass>",
+		"<Key>b</Key>" + when + "<ETag>\"f\"</ETag><Size>2</Size><StorageClass>GLACIER</StorageClass>",
+		"<Key>c&amp;d</Key>" + when + "<ETag>&quot;&quot;</ETag><Size>3</Size><StorageClass></StorageClass>",
+		"<Key>d</Key>" + when + "<ETag>&quot;&lt;&quot;</ETag><Size>4</Size><StorageClass>a&amp;b</StorageClass>",
+		"<Key>e</Key>" + when + "<ETag>&quot;</ETag><Size>5</Size><StorageClass>S</StorageClass>",
+		when + "<Key>f</Key><Size>6</Size>",
+		"<Key><![CDATA[g]]></Key>" + when + "<Size>7</Size>",
+		"<Key>h</Key><Key>i</Key>" + when + "<Size>8</Size>",
+		"<Key>j</Key>" + when + "<Owner><ID>x</ID></Owner><Size>9</Size>",
+		"<Key a='b'>k</Key>" + when + "<Size>10</Size>",
+		"<Key>l\r\nm</Key>" + when + "<Size>11</Size>",
+		"<Key>n</Key>" + when + "<ETag/><Size>12</Size>",
+		"<Key>o</Key>" + when + "<Size></Size>",   // no size
+		"<Key>p</Key>" + when + "<Size>1x</Size>", // no number
+		"<Key></Key>" + when + "<Size>13</Size>",  // no name
+		"<Key>q</Key><Size>14</Size>",             // no time
+	}
+	for _, a := range objects {
+		for _, b := range objects {
+			var page bytes.Buffer
+			page.WriteString("<ListBucketResult><IsTruncated>false</IsTruncated>")
+			for _, o := range []string{a, a, b, a, b, b} {
+				page.WriteString("<Contents>" + o + "</Contents>")
+			}
+			page.WriteString("</ListBucketResult>")
+			compare(t, page.Bytes())
+			compare(t, page.Bytes()[:page.Len()-40])
+		}
+	}
 }

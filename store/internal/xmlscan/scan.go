@@ -24,6 +24,12 @@ type Scanner struct {
 // New returns a Scanner of the document b, which reading overwrites.
 func New(b []byte) Scanner { return Scanner{b: b} }
 
+// Rest returns what hasn't been read yet, for a reader that knows what comes.
+func (s *Scanner) Rest() []byte { return s.b[s.i:] }
+
+// Advance passes over n bytes of Rest.
+func (s *Scanner) Advance(n int) { s.i += n }
+
 // Attributes returns those of the opening tag that Next read last, as they stand.
 func (s *Scanner) Attributes() []byte { return s.attrs }
 
