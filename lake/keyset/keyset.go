@@ -59,7 +59,7 @@ func (b *Builder) add(k lake.Key, mark uint32) bool {
 	s := &b.shards[fp>>56]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.n >= len(s.slots)*7/8 {
+	if s.n >= s.most() {
 		b.room(int(fp >> 56))
 	}
 	if i, ok := find(s.slots, fp); ok {
@@ -73,10 +73,20 @@ func (b *Builder) add(k lake.Key, mark uint32) bool {
 	}
 }
 
-// grown is the number of slots that a full shard grows to: small ones double,
-// which saves time and costs 20 MiB at most for the whole set.
+// most is how many keys a shard takes before it grows. Searches are short in
+// small ones, which cost 20 MiB at most for the whole set.
+func (s *shard) most() int {
+	if len(s.slots) <= smallShard {
+		return len(s.slots) * 5 / 8
+	}
+	return len(s.slots) * 7 / 8
+}
+
+const smallShard = 8192
+
+// grown is the number of slots that a full shard grows to: small ones double.
 func (s *shard) grown() int {
-	if len(s.slots) < 8192 {
+	if len(s.slots) < smallShard {
 		return max(64, len(s.slots)*2)
 	}
 	return len(s.slots) * 5 / 4

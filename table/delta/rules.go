@@ -20,12 +20,30 @@ type Rules struct {
 // Visible reports whether no component of k is hidden. Whatever lies in or
 // below _delta_log, at any depth, never is visible.
 func (r Rules) Visible(k lake.Key) bool {
+	if plain(string(k)) {
+		return true
+	}
 	for name, end := range k.Components {
 		if r.hidden(name) || r.HideRootMetadata && name == "metadata" && end == len(name) {
 			return false
 		}
 	}
 	return true
+}
+
+// plain reports whether no rule looks at any component of name twice, as of
+// nearly all: none begins with '.', '_' or as "metadata" does.
+func plain(name string) bool {
+	for {
+		if name != "" && (name[0] == '.' || name[0] == '_' || name[0] == 'm') {
+			return false
+		}
+		i := strings.IndexByte(name, '/')
+		if i < 0 {
+			return true
+		}
+		name = name[i+1:]
+	}
 }
 
 // VisibleName is Visible for one name in a directory that is visible itself.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 
@@ -144,7 +145,8 @@ func (s *scanner) rawString() (raw []byte, escaped bool) {
 		for i+8 <= len(b) {
 			w := binary.LittleEndian.Uint64(b[i:])
 			quote, slash := w^('"'*ones), w^('\\'*ones)
-			if ((quote-ones)&^quote|(slash-ones)&^slash|(w-0x20*ones)&^w)&high != 0 {
+			if found := ((quote-ones)&^quote | (slash-ones)&^slash | (w-0x20*ones)&^w) & high; found != 0 {
+				i += bits.TrailingZeros64(found) / 8 // the lowest bit is right, those above it may come of a borrow
 				break
 			}
 			i += 8
