@@ -18,7 +18,7 @@ func grown(seed uint64) (*model, map[string]string, time.Duration) {
 		m.tick()
 		m.step(spelled)
 	}
-	m.now = m.now.Add(20 * time.Hour)
+	m.pass(20 * time.Hour)
 	return m, spelled, 30 * time.Hour
 }
 
@@ -53,7 +53,8 @@ func faultAt(t *testing.T, seed uint64, n int64, i store.Injection) bool {
 	m.check(t, cutoff, what)
 	// The lease that a killed run left is held by this very process, which runs on: it ends by its time.
 	const lapse = 20 * time.Minute
-	m.now, retain = m.now.Add(lapse), retain+lapse
+	m.pass(lapse)
+	retain += lapse
 	clean := m.engine(t, m.st)
 	if _, refused := m.vacuum(t, clean, m.request(retain, "full")); refused {
 		t.Fatalf("%s: the next run is refused", what)

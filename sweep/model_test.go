@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -22,6 +23,7 @@ type model struct {
 	rng        *rand.Rand
 	st         *mem.Store
 	now        time.Time
+	clock      atomic.Int64 // now, for those who run beside the writer
 	versions   []version
 	firstLog   int // the oldest commit still in the log
 	made       int
@@ -43,7 +45,8 @@ var partitionNames = []string{"p=1", "p=10", "p=a b%3Ac", "p=%2541", "p=é", "p=
 
 func newModel(seed uint64) *model {
 	m := &model{rng: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), property: 24 * time.Hour, lostBefore: map[string]bool{}}
-	m.st = mem.New(mem.Options{Now: func() time.Time { return m.now }})
+	m.pass(0)
+	m.st = mem.New(mem.Options{Now: m.time})
 	m.elsewhere = mem.New(mem.Options{})
 	m.inCommit = m.rng.IntN(3) == 0
 	config := map[string]string{"delta.deletedFileRetentionDuration": "interval 1 day"}
@@ -63,11 +66,20 @@ func newModel(seed uint64) *model {
 
 func (m *model) last() version { return m.versions[len(m.versions)-1] }
 
+// pass lets time pass.
+func (m *model) pass(d time.Duration) {
+	m.now = m.now.Add(d)
+	m.clock.Store(m.now.UnixNano())
+}
+
+// time is the clock of the store and of engines, which run beside the writer.
+func (m *model) time() time.Time { return time.Unix(0, m.clock.Load()).UTC() }
+
 // tick lets time pass: mostly minutes, sometimes days.
 func (m *model) tick() {
-	m.now = m.now.Add(time.Duration(1+m.rng.IntN(90)) * time.Minute)
+	m.pass(time.Duration(1+m.rng.IntN(90)) * time.Minute)
 	if m.rng.IntN(4) == 0 {
-		m.now = m.now.Add(time.Duration(m.rng.IntN(40)) * time.Hour)
+		m.pass(time.Duration(m.rng.IntN(40)) * time.Hour)
 	}
 }
 
@@ -226,7 +238,7 @@ func (m *model) step(spelled map[string]string) {
 		for range 1 + m.rng.IntN(3) {
 			written = append(written, m.write("part"))
 		}
-		m.now = m.now.Add(time.Duration(m.rng.IntN(20)) * time.Minute) // data first, then the commit
+		m.pass(time.Duration(m.rng.IntN(20)) * time.Minute) // data first, then the commit
 		if m.rng.IntN(5) == 0 {
 			return // crashed in between: orphans
 		}

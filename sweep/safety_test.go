@@ -53,7 +53,7 @@ func (m *model) engine(t testing.TB, st store.Store) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Engine{Stores: oneStore{root, st, m.elsewhere}, Now: func() time.Time { return m.now },
+	return &Engine{Stores: oneStore{root, st, m.elsewhere}, Now: m.time,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), StateDir: t.TempDir(), Tool: "lakesweep test"}
 }
 
@@ -173,7 +173,7 @@ func history(t *testing.T, seed uint64) {
 			m.accept(m.now.Add(-retain))
 		}
 	}
-	m.now = m.now.Add(100 * 24 * time.Hour)
+	m.pass(100 * 24 * time.Hour)
 	cutoff := m.now.Add(-24 * time.Hour)
 	if _, refused := m.vacuum(t, e, m.request(24*time.Hour, "full")); refused {
 		t.Fatal("the last vacuum was refused")
