@@ -13,10 +13,12 @@ const (
 
 // ahead yields what rows does, which runs on a goroutine of its own as far as
 // some batches ahead: decoding and what becomes of the rows take a core each.
-// The goroutine has ended when the loop over the result ends.
+// The goroutine has ended when the loop over the result ends. Batches that were
+// read are filled again.
 func ahead(rows iter.Seq2[lake.Verdict, error]) iter.Seq2[lake.Verdict, error] {
 	return func(yield func(lake.Verdict, error) bool) {
 		batches, stop := make(chan []lake.Verdict, aheadBatches), make(chan struct{})
+		spent := make(chan []lake.Verdict, aheadBatches)
 		var failed error // read after batches is closed
 		go func() {
 			defer close(batches)
@@ -34,7 +36,11 @@ func ahead(rows iter.Seq2[lake.Verdict, error]) iter.Seq2[lake.Verdict, error] {
 				case <-stop:
 					return
 				}
-				batch = make([]lake.Verdict, 0, aheadRows)
+				select {
+				case batch = <-spent:
+				default:
+					batch = make([]lake.Verdict, 0, aheadRows)
+				}
 			}
 			select {
 			case batches <- batch:
@@ -47,10 +53,14 @@ func ahead(rows iter.Seq2[lake.Verdict, error]) iter.Seq2[lake.Verdict, error] {
 			}
 		}()
 		for batch := range batches {
-			for _, v := range batch {
-				if !yield(v, nil) {
+			for i := range batch {
+				if !yield(batch[i], nil) {
 					return
 				}
+			}
+			select {
+			case spent <- batch[:0]:
+			default:
 			}
 		}
 		if failed != nil {

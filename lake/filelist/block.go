@@ -28,6 +28,15 @@ func (b *block) add(v lake.Verdict) {
 	b.records = append(b.records, span{uint32(start), uint32(start + path), uint32(start + pathEnd), uint32(len(b.arena))})
 }
 
+// grow makes room for one record, and more by doubling the block up to its
+// budget: what append adds to a large one is soon used up, and copied each time.
+func (b *block) grow(budget int) {
+	const one = 1 << 10 // bytes that a record hardly ever exceeds
+	if cap(b.arena)-len(b.arena) < one {
+		b.arena = slices.Grow(b.arena, max(one, min(len(b.arena), budget-b.size())))
+	}
+}
+
 func (b *block) record(i int) []byte { return b.arena[b.records[i].start:b.records[i].end] }
 
 func (b *block) size() int { return len(b.arena) + len(b.records)*spanSize }

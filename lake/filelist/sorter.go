@@ -71,6 +71,7 @@ func (s *Sorter) AddAll(vs []lake.Verdict) error {
 		b = new(block)
 	}
 	for i := range vs {
+		b.grow(s.budget)
 		b.add(normal(vs[i]))
 		if b.size() < s.budget {
 			continue

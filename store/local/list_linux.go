@@ -17,8 +17,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// direntBuffer holds about 6000 entries a system call.
-const direntBuffer = 256 << 10
+const (
+	direntBuffer = 256 << 10 // holds about 6000 entries a system call
+	nameBuffer   = 64 << 10  // behind it: room to put names together
+)
 
 // Offsets in struct linux_dirent64, see getdents64(2).
 const (
@@ -50,7 +52,7 @@ func openDir(root *os.Root, path string) (*os.File, error) {
 // read returns up to limit entries, and io.EOF with the last of them.
 func (d *stream) read(limit int) ([]store.Info, error) {
 	if d.buf == nil {
-		d.buf = make([]byte, direntBuffer)
+		d.buf = make([]byte, direntBuffer, direntBuffer+nameBuffer)
 	}
 	conn, err := d.dir.SyscallConn()
 	if err != nil {
@@ -96,7 +98,7 @@ func (d *stream) fill(conn syscall.RawConn) (n int, err error) {
 // parse appends entries of the buffer, up to limit in all. Their names share
 // one string.
 func (d *stream) parse(entries []store.Info, limit int) ([]store.Info, error) {
-	first, arena := len(entries), make([]byte, 0, len(d.rest))
+	first, arena := len(entries), d.buf[len(d.buf):]
 	count := d.count(limit - first)
 	entries = slices.Grow(entries, count)
 	ends := make([]int, 0, count)
