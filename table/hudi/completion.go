@@ -19,6 +19,7 @@ type completions struct {
 	mu      sync.Mutex
 	read    bool
 	archive timeline.Archive
+	first   string // oldest instant of the archive
 	err     error
 }
 
@@ -41,9 +42,32 @@ func (c *completions) archived(ctx context.Context) (timeline.Archive, error) {
 		} else {
 			c.archive, c.err = timeline.LoadArchive1(ctx, c.t.reader, c.t.archivedDir())
 		}
+		for time := range c.archive.Completion {
+			if c.first == "" || time < c.first {
+				c.first = time
+			}
+		}
 		c.read = true
 	}
 	return c.archive, c.err
+}
+
+// gone reports whether an instant that isn't on the timeline was never
+// completed for sure. Writers archive while the timeline is being listed, so
+// the archived timeline, read later, is asked for any instant; and users remove
+// its oldest files, so it says nothing of what lies before its first instant.
+func (c *completions) gone(ctx context.Context, time string) (bool, error) {
+	if c.start == "" || strings.HasPrefix(time, "0000000000000") {
+		return false, nil
+	}
+	a, err := c.archived(ctx)
+	if err != nil {
+		return false, err
+	}
+	if _, known := a.Completion[time]; known {
+		return false, nil
+	}
+	return time >= c.start || a.Known && c.first != "" && time > c.first, nil
 }
 
 // of returns the completion time of a log's delta commit, to be compared with

@@ -14,8 +14,8 @@ import (
 //
 // A writer puts its instant on the timeline before its first file, and a
 // rollback takes it off only after it has removed the files. While one is
-// pending nothing is an orphan. Without an archived timeline an instant before
-// the timeline's start may have been completed.
+// pending nothing is an orphan. An instant from before the timeline's start and
+// the archived timeline's may have been completed.
 //
 // Source: Hudi 1.2.0, HoodieRepairTool; spec/hudi-clean.md section 7.
 func (p *Plan) orphans(ctx context.Context, out []lake.Verdict, f *folder, groups []group) ([]lake.Verdict, error) {
@@ -26,6 +26,9 @@ func (p *Plan) orphans(ctx context.Context, out []lake.Verdict, f *folder, group
 	}
 	candidates := f.unlisted
 	for _, g := range groups {
+		if p.t.files != nil {
+			break // what the metadata table lists was committed, whatever the timelines have kept
+		}
 		for _, s := range g.hidden {
 			s.files(func(f *file) { candidates = append(candidates, *f) })
 		}
@@ -63,13 +66,5 @@ func (p *Plan) orphan(ctx context.Context, partition string, f file) (bool, erro
 			return false, nil
 		}
 	}
-	if f.Instant >= p.t.completion.start {
-		return true, nil
-	}
-	a, err := p.t.completion.archived(ctx)
-	if err != nil || !a.Known {
-		return false, err
-	}
-	known, err := p.t.completion.known(ctx, f.Instant)
-	return !known, err
+	return p.t.completion.gone(ctx, f.Instant)
 }

@@ -131,23 +131,24 @@ func TestOrphans(t *testing.T) {
 	s.instant(s.hour(4), timeline.Commit, timeline.Inflight, "", nil)
 	s.base(g, s.hour(4)) // in flight
 	before := s.base(g, s.hour(0)).base
+	earlier := []string{timeline.FormatTime(modelStart.Add(-time.Hour), time.UTC), timeline.FormatTime(modelStart.Add(time.Minute), time.UTC)}
 	at := s.hour(30)
 	s.base(g, at) // of an instant after all, just written
 	for _, c := range []struct {
 		rule    string
 		clock   int
-		archive string
+		archive []string // instants
 		pending bool
 		want    []string
 	}{
-		{"young", 20, "", false, nil},
-		{"old", 48, "", false, []string{orphan}},
-		{"before the timeline, not archived", 48, `{"files":[]}`, false, []string{before, orphan}},
-		{"while a rollback is pending", 48, `{"files":[]}`, true, nil},
+		{"young", 20, nil, false, nil},
+		{"old", 48, nil, false, []string{orphan}},
+		{"before the timeline and its archive", 48, []string{earlier[1]}, false, []string{orphan}},
+		{"before the timeline, not archived", 48, earlier, false, []string{before, orphan}},
+		{"while a rollback is pending", 48, earlier, true, nil},
 	} {
-		if c.archive != "" {
-			s.put(".hoodie/timeline/history/_version_", []byte("1"), s.now)
-			s.put(".hoodie/timeline/history/manifest_1", []byte(c.archive), s.now)
+		if c.archive != nil {
+			s.archived(c.archive...)
 		}
 		if c.pending {
 			s.instant(s.hour(6), timeline.Rollback, timeline.Requested, "", nil)

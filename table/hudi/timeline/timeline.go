@@ -141,8 +141,9 @@ func IsWrite(a Action) bool {
 }
 
 // Start is the time before which instants count as archived: that of the first
-// write, in any state, that no savepoint holds on the timeline; "" if there is
-// none.
+// write, in any state, that no savepoint holds on the timeline. Where savepoints
+// hold them all, as after a restore to the oldest one, it is that of the last:
+// what lies between them may be archived too. "" if there is no write.
 //
 // Source: spec/hudi-clean.md section 2.5.
 func (t *Timeline) Start() string {
@@ -152,12 +153,16 @@ func (t *Timeline) Start() string {
 			held[i.Time] = true
 		}
 	}
+	last := ""
 	for _, i := range t.Instants {
-		if IsWrite(i.Action) && !held[i.Time] {
-			return i.Time
+		if !IsWrite(i.Action) {
+			continue
+		}
+		if last = i.Time; !held[last] {
+			return last
 		}
 	}
-	return ""
+	return last
 }
 
 // LastTime returns the greatest requested or completion time on the timeline.
