@@ -72,12 +72,13 @@ func (c *completions) gone(ctx context.Context, time string) (bool, error) {
 
 // of returns the completion time of a log's delta commit, to be compared with
 // the instants of slices. ok is false for one that isn't complete, or is
-// unknown though the timeline reaches back to it.
+// unknown though the timeline reaches back to it, or of which only the time of
+// its file is known, which a copy changes and which is in no zone of the table's.
 //
 // Source: Hudi 1.2.0, CompletionTimeQueryViewV2; spec/hudi-clean.md 4.2.
 func (c *completions) of(ctx context.Context, time string) (completion string, ok bool, err error) {
 	if i, found := c.active[time]; found {
-		return i.Completion, i.State == timeline.Completed, nil
+		return i.Completion, i.State == timeline.Completed && !i.Legacy, nil
 	}
 	if time >= c.start {
 		return "", false, nil

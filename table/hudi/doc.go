@@ -16,6 +16,9 @@
 //  5. A dead partition's folder goes only if nothing else is in it.
 //  6. The earliest commit to retain that a clean claims never passes a replace
 //     commit whose groups it leaves behind.
+//  7. By hours, a commit counts by when it was completed, and the earliest
+//     commit to retain never passes a pending one; by commits Hudi has the
+//     latter too.
 //
 // Words: a file group is all files of one file id in one partition; a slice is
 // a base file with the logs on top of it, or logs alone.

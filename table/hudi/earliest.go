@@ -10,7 +10,7 @@ import (
 // earliest returns the earliest commit to retain, nil for none: under
 // LatestVersions always, else nothing is cleaned then. why says how it came about.
 //
-// Source: Hudi 1.2.0, CleanerUtils.getEarliestCommitToRetain; spec/hudi-clean.md 5.3.
+// Source: Hudi 1.2.0, CleanerUtils.getEarliestCommitToRetain; spec/hudi-clean.md 5.3; careful difference 7.
 func (t *Table) earliest(c Config, now time.Time, last *lastClean) (i *timeline.Instant, why string, err error) {
 	completed := t.timeline.Writes()
 	switch c.Policy {
@@ -19,10 +19,6 @@ func (t *Table) earliest(c Config, now time.Time, last *lastClean) (i *timeline.
 			return nil, "no more commits than are retained", nil
 		}
 		i, why = &completed[len(completed)-c.Commits], "the oldest of the latest commits"
-		if pending, ok := t.earliestPending(); ok && i.Time > pending.Time {
-			i = before(completed, pending.Time)
-			why = "the last commit before the pending " + string(pending.Action) + " " + pending.Time
-		}
 	case LatestHours:
 		zone, err := timeline.Zone(t.properties, t.o.Zone)
 		if err != nil {
@@ -35,6 +31,10 @@ func (t *Table) earliest(c Config, now time.Time, last *lastClean) (i *timeline.
 		i, why = notBefore(completed, timeline.FormatTime(cutoff, zone)), "the first commit of the hours retained"
 	default:
 		return nil, "the policy counts file versions, not commits", nil
+	}
+	if pending, ok := t.earliestPending(); ok && i != nil && i.Time > pending.Time {
+		i = before(completed, pending.Time)
+		why = "the last commit before the pending " + string(pending.Action) + " " + pending.Time
 	}
 	if i == nil {
 		return nil, "no commit that could be retained first: " + why, nil
@@ -84,9 +84,11 @@ func before(list []timeline.Instant, time string) (last *timeline.Instant) {
 	return last
 }
 
+// notBefore returns the first commit that wasn't complete before a time, as far
+// as the timeline tells: until then readers read what was there before.
 func notBefore(list []timeline.Instant, time string) *timeline.Instant {
 	for i := range list {
-		if list[i].Time >= time {
+		if max(list[i].Time, list[i].Completion) >= time {
 			return &list[i]
 		}
 	}

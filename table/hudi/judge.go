@@ -135,7 +135,7 @@ func (p *Plan) count(sum *Summary, v *ruling) {
 	}
 	if v.replaced && !v.dead && v.because.Action != "savepoint" {
 		by := p.rules.services.replaced[v.group].Time
-		if by < p.rules.earliest && (sum.HeldBack == "" || by < sum.HeldBack) {
+		if (by < p.rules.earliest || p.Config.Policy == LatestVersions) && (sum.HeldBack == "" || by < sum.HeldBack) {
 			sum.HeldBack = by
 		}
 	}

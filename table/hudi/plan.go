@@ -51,7 +51,7 @@ type Summary struct {
 	DeadPartitions []string
 	Ghosts         map[string][]string // by partition: dead files that are already gone, but listed by the metadata table
 	Left           int64               // dead files beyond Config.MaxFiles, left to a later clean
-	HeldBack       string              // time of the oldest replace commit some of whose groups stay though expired; "" if none
+	HeldBack       string              // time of the oldest replace commit some of whose groups stay though expired, but for savepoints; "" if none
 	Warnings       []string
 }
 
@@ -64,7 +64,8 @@ const sample = 100
 // A clean that is pending already, anybody's, is finished before a new one is
 // planned: the plan is that clean's then, whatever c says.
 //
-// Errors: Invalid, Damaged; Refused for a pending clean that can't be carried out.
+// Errors: Invalid, Damaged; Refused for a pending clean that can't be carried
+// out, and while a restore is pending.
 func (t *Table) Plan(ctx context.Context, c Config) (*Plan, error) {
 	p, err := t.plan(ctx, c)
 	return p, t.wrap(err)
@@ -72,6 +73,9 @@ func (t *Table) Plan(ctx context.Context, c Config) (*Plan, error) {
 
 func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 	if err := c.check(nil); err != nil {
+		return nil, err
+	}
+	if err := t.restoring(); err != nil {
 		return nil, err
 	}
 	p := &Plan{Config: c, t: t, Extra: map[string]string{}}
@@ -108,6 +112,18 @@ func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 		p.Extra["savepointed_timestamps"] = strings.Join(t.services.savepointTimes(), ",")
 	}
 	return p, p.choose(ctx, last)
+}
+
+// restoring refuses a table on which a restore is pending: it takes commits
+// back one by one, and what they superseded is needed again.
+func (t *Table) restoring() error {
+	for _, i := range t.timeline.Instants {
+		if i.Action == timeline.Restore && i.State != timeline.Completed {
+			return &lake.Error{Op: "plan clean", Kind: lake.Refused, Code: "pending_restore", Err: fmt.Errorf("the restore %s is pending", i.Time),
+				Hint: "Let Hudi finish the restore, then clean."}
+		}
+	}
+	return nil
 }
 
 // nothing makes p a plan of no clean. With Config.Orphans all partitions are
@@ -164,8 +180,11 @@ func (p *Plan) choose(ctx context.Context, last *lastClean) (err error) {
 }
 
 // touched returns the partitions that commits from the last clean's earliest
-// commit up to this one's wrote in a way that can leave something to clean. ok
-// is false if a commit's metadata can't be read.
+// commit up to this one's wrote in a way that can leave something to clean, and
+// those of older replace commits that the timeline still has: one that came to
+// complete after the last clean, whose savepoint went, or that a filtered clean
+// of Hudi's passed by, has groups to clean, and they would be alive again once
+// it is archived. ok is false if a commit's metadata can't be read.
 func (p *Plan) touched(ctx context.Context, from string) (list []string, ok bool, err error) {
 	seen := make(map[string]bool)
 	for _, i := range p.t.timeline.Writes() {
@@ -189,6 +208,11 @@ func (p *Plan) touched(ctx context.Context, from string) (list []string, ok bool
 		}
 		for partition := range m.Replaced {
 			seen[partition] = true
+		}
+	}
+	for id, by := range p.t.services.replaced {
+		if by.Time < p.Earliest.Time {
+			seen[id.partition] = true
 		}
 	}
 	for partition := range seen {
@@ -311,36 +335,46 @@ func (s *Summary) add(o Summary) {
 // Claim returns the earliest commit to retain that the clean may claim, nil
 // for none: not one beyond a replace commit whose groups partly stay; and for a
 // clean that leaves files to a later one, or looked at some partitions only by
-// wish, that of the clean before.
+// wish, that of the clean before. Under LatestVersions a clean claims none, for
+// which writers archive up to the clean itself; so one that leaves replaced
+// groups behind claims their replace commit.
 //
 // Source: spec/hudi-clean.md section 10, traps 1 and 2.
 func (p *Plan) Claim() (*timeline.Instant, error) {
-	if p.Earliest == nil {
+	partial, held := p.Config.filtered() || p.Summary.Left > 0, p.Summary.HeldBack
+	switch {
+	case p.Config.Policy == LatestVersions && p.Resumes == "":
+		if partial {
+			held = p.t.services.oldestReplace()
+		}
+	case p.Earliest == nil:
+		return nil, nil
+	case partial:
+		return p.claimBefore(), nil
+	case held == "" || held >= p.Earliest.Time:
+		return p.Earliest, nil
+	}
+	if held == "" {
 		return nil, nil
 	}
-	if p.Config.filtered() || p.Summary.Left > 0 {
-		return p.claimBefore(), nil
+	if i, ok := p.t.timeline.Find(held, timeline.ReplaceCommit); ok {
+		return &i, nil
 	}
-	if held := p.Summary.HeldBack; held != "" && held < p.Earliest.Time {
-		if i, ok := p.t.timeline.Find(held, timeline.ReplaceCommit); ok {
-			return &i, nil
-		}
-		return nil, errors.New("the replace commit " + held + " is gone from the timeline")
-	}
-	return p.Earliest, nil
+	return nil, errors.New("the replace commit " + held + " is gone from the timeline")
 }
 
-// claimBefore is what the clean before claims, as far as the timeline has it.
+// claimBefore is what the clean before claims, also where the commit is archived.
 func (p *Plan) claimBefore() *timeline.Instant {
-	if p.last == nil {
+	if p.last == nil || p.last.meta.Earliest == "" {
 		return nil
 	}
+	at := p.last.meta.Earliest
 	for _, i := range p.t.timeline.Writes() {
-		if i.Time == p.last.meta.Earliest {
+		if i.Time == at {
 			return &i
 		}
 	}
-	return nil
+	return &timeline.Instant{Time: at, Action: timeline.Commit, State: timeline.Completed}
 }
 
 // lastCompleted is the commit up to which the clean says that it has looked:

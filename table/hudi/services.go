@@ -124,3 +124,14 @@ func (s *services) savepointTimes() []string {
 	slices.Sort(out)
 	return out
 }
+
+// oldestReplace is the time of the first replace commit that replaced groups, "" if there is none.
+func (s *services) oldestReplace() string {
+	oldest := ""
+	for _, by := range s.replaced {
+		if oldest == "" || by.Time < oldest {
+			oldest = by.Time
+		}
+	}
+	return oldest
+}

@@ -55,7 +55,7 @@ func (p *Plan) State() (map[string]string, error) {
 // Source: spec/hudi-clean.md section 5.6.
 func (p *Plan) emptyClean(claim *timeline.Instant) bool {
 	c := p.Config
-	if claim == nil || c.EmptyCleanHours < 1 || !c.Incremental || p.Resumes != "" {
+	if claim == nil || p.Earliest == nil || c.EmptyCleanHours < 1 || !c.Incremental || p.Resumes != "" {
 		return false
 	}
 	if p.last == nil {

@@ -76,12 +76,15 @@ func (t *Table) groups(ctx context.Context, partition string, files []file) ([]g
 			return nil, err
 		}
 		g.slices = all[:0]
+		_, replaced := t.services.replaced[g.id]
 		for _, s := range all {
 			committed, err := t.visible.committed(ctx, s.instant)
 			if err != nil {
 				return nil, err
 			}
-			if committed {
+			// Hudi takes what is older than the timeline for committed: what
+			// stayed of a replaced group would come back with the group.
+			if committed || replaced && s.instant < t.completion.start {
 				g.slices = append(g.slices, s)
 			} else {
 				g.hidden = append(g.hidden, s)

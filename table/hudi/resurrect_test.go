@@ -1,0 +1,222 @@
+package hudi
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+// unpartitioned takes the partition columns off the table.
+func (s *scenario) unpartitioned() {
+	p := string(contents(s.t, s.store, ".hoodie/hoodie.properties"))
+	s.put(".hoodie/hoodie.properties", []byte(strings.ReplaceAll(p, "hoodie.table.partition.fields=p\n", "")), s.now)
+	s.put(".hoodie_partition_metadata", []byte("commitTime=1\npartitionDepth=0\n"), s.now)
+}
+
+// replacing completes a replace commit of an hour only at a later one.
+func (s *scenario) replacing(h, completed int, ids ...string) {
+	gone := map[string][]string{}
+	for _, id := range ids {
+		g := s.group("p=1", id)
+		g.replaced = s.hour(h)
+		gone["p=1"] = append(gone["p=1"], id)
+	}
+	at := s.hour(h)
+	s.instant(at, timeline.ReplaceCommit, timeline.Requested, "", nil)
+	s.instant(at, timeline.ReplaceCommit, timeline.Inflight, "", nil)
+	done := s.hour(completed)
+	s.instant(at, timeline.ReplaceCommit, timeline.Completed, done, s.replaceData(stats{}, gone, "INSERT_OVERWRITE"))
+}
+
+// A replaced group that no clean took comes back to life when writers archive
+// its replace commit, which they do once a clean claims to have passed it. So
+// it dies in the first clean that may take it, wherever the last clean ended.
+func TestReplacedGroupsAreNeverPassedBy(t *testing.T) {
+	for rule, c := range map[string]struct {
+		write func(s *scenario)
+		c     Config
+		clock int
+	}{
+		"completed after a clean that claims more": {func(s *scenario) {
+			s.upsert(1, "f")
+			s.commit(3, "INSERT", "p=2/g")
+			s.commit(5, "INSERT", "p=2/h")
+			s.cleanedTo(6, 3)
+			s.replacing(2, 7, "f")
+			s.commit(8, "INSERT", "p=2/i")
+			s.commit(9, "INSERT", "p=2/j")
+		}, commits(1), 49},
+		"passed by a clean of other partitions": {func(s *scenario) {
+			s.upsert(1, "f")
+			s.replaced(2, "f")
+			s.commit(3, "INSERT", "p=10/g")
+			s.cleanedTo(4, 3)
+			s.commit(5, "INSERT", "p=10/h")
+			s.commit(6, "INSERT", "p=10/i")
+		}, commits(1), 49},
+	} {
+		for _, version := range []int{6, 9} {
+			s := newScenario(t, version, false)
+			c.write(s)
+			if got := s.dies(c.c, c.clock); got != "f@1" {
+				t.Errorf("%s, version %d: %q dies", rule, version, got)
+			}
+		}
+	}
+}
+
+// The same where a savepoint held the group and went: an unpartitioned table's
+// clean doesn't say which savepoints it saw.
+func TestReplacedGroupOfASavepointThatWent(t *testing.T) {
+	s := newScenario(t, 9, false)
+	s.unpartitioned()
+	s.commit(1, "UPSERT", "f")
+	s.replace(s.hour(2), []*modelGroup{s.group("", "f")}, "", timeline.ReplaceCommit, nil, "INSERT_OVERWRITE")
+	s.commit(3, "INSERT", "g")
+	s.cleanedTo(4, 3) // with a savepoint of hour 1
+	s.commit(5, "INSERT", "h")
+	s.commit(6, "INSERT", "i")
+	if got := s.dies(commits(1), 49); got != "f@1" {
+		t.Errorf("%q dies", got)
+	}
+}
+
+// What a failed write left in a group that was replaced goes with the group,
+// though the archived timeline doesn't know its instant.
+func TestLeftoversOfAReplacedGroupGoToo(t *testing.T) {
+	s := newScenario(t, 9, false)
+	s.upsert(1, "f")
+	s.base(s.group("p=1", "f"), s.hour(2)) // rolled back, not whole
+	s.replaced(3, "f")
+	s.upsert(4, "g")
+	s.upsert(5, "g")
+	s.forgets(1, timeline.Commit)
+	s.archived(s.hour(1))
+	if got := s.dies(commits(1), 49); got != "f@1 f@2" {
+		t.Errorf("%q dies", got)
+	}
+}
+
+// By versions a clean claims no commit, and writers archive up to the clean
+// itself: so one that leaves replaced groups behind claims their replace commit.
+func TestPartialCleanByVersionsHoldsReplaceCommits(t *testing.T) {
+	for rule, c := range map[string]struct {
+		change func(c *Config)
+		pend   bool
+		held   bool
+	}{
+		"whole":      {func(*Config) {}, false, false},
+		"filtered":   {func(c *Config) { c.Incremental, c.Selected = false, []string{"p=10"} }, false, true},
+		"split":      {func(c *Config) { c.MaxFiles = 1 }, false, true},
+		"a plan has": {func(*Config) {}, true, true},
+	} {
+		s := newScenario(t, 9, false)
+		s.commit(1, "UPSERT", "p=1/f", "p=2/g", "p=10/h")
+		s.replaced(2, "f")
+		s.replace(s.hour(3), []*modelGroup{s.group("p=2", "g")}, "p=2", timeline.ReplaceCommit, nil, "INSERT_OVERWRITE")
+		if c.pend {
+			s.instant(s.hour(4), timeline.Clustering, timeline.Requested, "", s.clusteringPlan(s.groups[:1]))
+		}
+		config := versions(1)
+		c.change(&config)
+		p, err := openAt(t, s.store, s.hourAt(49)).Plan(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dead(t, p)
+		claim, err := p.Claim()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if held := claim != nil && claim.Time == s.hour(2); held != c.held || claim != nil && !held {
+			t.Errorf("%s: claims %+v", rule, claim)
+		}
+	}
+}
+
+// A clean of some partitions claims what the clean before does, though that
+// commit is archived: with none, replace commits of all partitions would be.
+func TestPartialCleanClaimsAnArchivedCommitAgain(t *testing.T) {
+	s := newScenario(t, 9, false)
+	s.commit(1, "UPSERT", "p=1/f", "p=2/g")
+	s.commit(2, "UPSERT", "p=1/f", "p=2/g")
+	s.cleanedTo(3, 1)
+	s.commit(4, "UPSERT", "p=1/f", "p=2/g")
+	s.forgets(1, timeline.Commit)
+	c := commits(1)
+	c.Incremental, c.Selected = false, []string{"p=1"}
+	p, err := openAt(t, s.store, s.hourAt(49)).Plan(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead(t, p)
+	if claim, err := p.Claim(); err != nil || claim == nil || claim.Time != s.hour(1) {
+		t.Errorf("claims %+v, %v", claim, err)
+	}
+}
+
+// D1, B111, B115 by hours: what was read until a commit was complete stays for
+// the hours since then, and a pending commit holds the earliest one back.
+func TestHoursCountFromCompletion(t *testing.T) {
+	s := newScenario(t, 9, false)
+	s.upsert(1, "f")
+	s.now = s.hourAt(10)
+	at := s.hour(10)
+	g := s.group("p=1", "f")
+	st := stats{}
+	st.add(g, s.base(g, at).base, s.hourText(1))
+	s.instant(at, timeline.Commit, timeline.Requested, "", nil)
+	s.instant(at, timeline.Commit, timeline.Inflight, "", nil)
+	s.upsert(41, "g")
+	if got := s.dies(hours(24), 49); got != "" {
+		t.Errorf("while it is pending %q dies", got)
+	}
+	s.instant(at, timeline.Commit, timeline.Completed, s.hour(40), s.commitData(st, "UPSERT"))
+	if got := s.dies(hours(24), 49); got != "" {
+		t.Errorf("nine hours after it was complete %q dies", got)
+	}
+	s.upsert(50, "g")
+	if got := s.dies(hours(8), 51); got != "f@1" {
+		t.Errorf("eleven hours after it was complete %q dies", got)
+	}
+}
+
+func (s *scenario) hourText(h int) string { return timeline.FormatTime(s.hourAt(h), time.UTC) }
+
+// While a restore is pending, slices that it comes back to look superseded.
+func TestNothingIsPlannedWhileARestoreIsPending(t *testing.T) {
+	for _, version := range []int{6, 9} {
+		s := newScenario(t, version, false)
+		s.upsert(1, "f")
+		s.upsert(2, "f")
+		s.instant(s.hour(3), timeline.Restore, timeline.Requested, "", nil)
+		if _, err := openAt(t, s.store, s.hourAt(9)).Plan(t.Context(), versions(1)); lake.KindOf(err) != lake.Refused {
+			t.Errorf("version %d: %v", version, err)
+		}
+	}
+}
+
+// A completed name without a completion time tells only when its file was
+// written, in no zone of the table's: its logs count for the newest slice.
+func TestLogsOfALegacyNameStay(t *testing.T) {
+	s := newScenario(t, 9, true)
+	s.upsert(1, "f")
+	s.upsert(4, "f")
+	s.delta(5, "f")
+	at := s.hour(5)
+	for _, name := range s.store.Names() {
+		if strings.HasPrefix(name, ".hoodie/timeline/"+at+"_") {
+			data := contents(t, s.store, name)
+			if err := s.store.Remove(t.Context(), name, ""); err != nil {
+				t.Fatal(err)
+			}
+			s.put(".hoodie/timeline/"+at+".deltacommit", data, s.hourAt(3)) // as a host in the west renders it
+		}
+	}
+	if got := s.dies(versions(1), 49); got != "f@1" {
+		t.Errorf("%q dies", got)
+	}
+}
