@@ -311,7 +311,7 @@ func TestArchivedRollbackLeavesNoSlice(t *testing.T) {
 func TestClaimNeverPassesWhatStays(t *testing.T) {
 	s := newScenario(t, 9, false)
 	s.upsert(1, "f", "g")
-	s.instant(s.hour(2), timeline.Clustering, timeline.Requested, "", s.clusteringPlan(s.groups[:1]))
+	s.instant(s.hour(2), timeline.LogCompaction, timeline.Requested, "", s.compactionPlan(s.groups[:1]))
 	s.replaced(3, "f")
 	for h := 4; h < 9; h++ {
 		s.upsert(h, "g")
