@@ -58,7 +58,7 @@ func TestEncodingIsDetected(t *testing.T) {
 			t.Fatalf("%s, read as %s: %s", name, info.Encoding, diff)
 		}
 	})
-	if refused == 0 {
+	if refused == 0 && !testing.Short() { // one of eight is
 		t.Error("nothing was in doubt")
 	}
 }

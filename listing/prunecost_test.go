@@ -141,7 +141,7 @@ func TestPruningNeverTakesMoreRequests(t *testing.T) {
 		}
 	})
 	t.Logf("%d of %d tables took fewer requests", fewer, tables)
-	if fewer < tables/20 {
+	if fewer < tables/20 && !testing.Short() {
 		t.Errorf("only %d of %d tables took fewer requests", fewer, tables)
 	}
 }

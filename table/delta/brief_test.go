@@ -171,7 +171,7 @@ func TestBriefOpenAgreesWithTheWhole(t *testing.T) {
 			}
 		}
 	})
-	if believed == 0 || refused == 0 {
+	if (believed == 0 || refused == 0) && !testing.Short() {
 		t.Errorf("%d believed, %d refused: the test shows nothing", believed, refused)
 	}
 }
