@@ -1,14 +1,10 @@
 package sweep
 
 import (
-	"bytes"
 	"os"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/twmb/avro"
-	"github.com/twmb/avro/ocf"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
@@ -325,23 +321,7 @@ func (w *blobWorld) savepoint(group string) {
 	f := w.files("table/p=1/" + group + "-0_*")[0]
 	at := strings.TrimSuffix(f[strings.LastIndexByte(f, '_')+1:], ".parquet")
 	w.put("table/.hoodie/"+at+".savepoint.inflight", "")
-	schema, err := avro.Parse(`{"type":"record","name":"HoodieSavepointMetadata","fields":[{"name":"partitionMetadata","type":{"type":"map","values":{"type":"record","name":"P","fields":[
-{"name":"partitionPath","type":"string"},{"name":"savepointDataFile","type":{"type":"array","items":"string"}}]}}}]}`)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	var data bytes.Buffer
-	out, err := ocf.NewWriter(&data, schema)
-	if err == nil {
-		err = out.Encode(map[string]any{"partitionMetadata": map[string]any{"p=1": map[string]any{"partitionPath": "p=1", "savepointDataFile": []any{f}}}})
-	}
-	if err == nil {
-		err = out.Close()
-	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.put("table/.hoodie/"+at+".savepoint", data.String())
+	w.put("table/.hoodie/"+at+".savepoint", string(blobtest.Savepoint(w.tb, "p=1/"+f)))
 }
 
 // H4: a drain that may read a few files only settles nothing wrongly, forgets

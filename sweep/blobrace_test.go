@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 )
 
@@ -36,7 +35,16 @@ func (w *blobWorld) ask(at string, files ...string) Check {
 // during plans and applies, and calls do at the first store call that matches.
 func (w *blobWorld) during(req PlanRequest, match func(store.Call) bool, do func()) (Result, error) {
 	w.t.Helper()
-	done := false
+	r, done, err := w.within(req, match, do)
+	if !done {
+		w.t.Fatal("the moment never came")
+	}
+	return r, err
+}
+
+// within is during, where the moment may never come: then done is false.
+func (w *blobWorld) within(req PlanRequest, match func(store.Call) bool, do func()) (r Result, done bool, err error) {
+	w.t.Helper()
 	w.faults = store.NewFaults(func(c store.Call) store.Injection {
 		if !done && match(c) {
 			done = true
@@ -48,11 +56,8 @@ func (w *blobWorld) during(req PlanRequest, match func(store.Call) bool, do func
 		return store.Injection{}
 	})
 	defer func() { w.faults = nil }()
-	r, err := w.clean(req)
-	if !done {
-		w.t.Fatal("the moment never came")
-	}
-	return r, err
+	r, err = w.clean(req)
+	return r, done, err
 }
 
 func ends(op, suffix string) func(store.Call) bool {
@@ -223,86 +228,4 @@ func (w *blobWorld) copy() *blobWorld {
 		w.t.Fatal(err)
 	}
 	return &c
-}
-
-// RFC-100's concurrency matrix, as far as a table without logs shows it: what
-// else happens to the table at the moment at which the intent is published.
-// (Writers are in TestRaceScenarios; compaction only copies references of files
-// that are kept until it is complete; the metadata table plays no part.)
-func TestConcurrencyMatrix(t *testing.T) {
-	for name, c := range map[string]struct {
-		before func(w *blobWorld) // while X waits
-		do     func(w *blobWorld) // at the moment of the intent
-		left   string             // after this drain
-		end    string             // after the next
-	}{
-		"insert_overwrite moves X from one group to another": {
-			do: func(w *blobWorld) {
-				at := w.begin()
-				w.complete(at, []string{w.file(at, "1n", "X")}, "1a-0")
-			}, left: "X Y Z", end: "X Y Z"},
-		"rollback of a write in flight that referred to X": {
-			before: func(w *blobWorld) { w.file(w.begin(), "1r", "X") },
-			do: func(w *blobWorld) {
-				for _, f := range w.files("table/p=1/1r-0_*") {
-					w.remove("table/p=1/" + f)
-				}
-				for _, f := range w.files("table/.hoodie/*.inflight") {
-					if at := strings.TrimSuffix(f, ".inflight"); len(w.files("table/.hoodie/"+at+".commit")) == 0 && !strings.Contains(at, ".") {
-						w.remove("table/.hoodie/" + f)
-						w.remove("table/.hoodie/" + at + ".commit.requested")
-					}
-				}
-			}, left: "X Y Z", end: "Y Z"},
-		"a savepoint is made": {do: func(w *blobWorld) { w.savepoint("1a") }, left: "Y Z", end: "Y Z"},
-		"a commit is archived": {do: func(w *blobWorld) {
-			first := strings.TrimSuffix(w.files("table/.hoodie/*.commit")[0], ".commit")
-			for _, f := range w.files("table/.hoodie/" + first + ".*") {
-				w.remove("table/.hoodie/" + f)
-			}
-		}, left: "Y Z", end: "Y Z"},
-		"another lakesweep drains and cleans": {do: func(w *blobWorld) {
-			if _, err := w.clean(w.request()); err != nil && lake.KindOf(err) != lake.Stale {
-				w.t.Fatal(err)
-			}
-		}, left: "Y Z", end: "Y Z"},
-		"the queue grows": {before: func(w *blobWorld) {
-			w.upload("N")
-			w.pass(30)
-			w.commit(map[string][]string{"2b": {"N"}})
-			w.commit(map[string][]string{"2b": {"Z"}})
-			w.commit(map[string][]string{"2b": {"Z"}})
-		}, do: func(w *blobWorld) {}, left: "N Y Z", end: "Y Z"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := expired(t)
-			w.mustClean()
-			w.pass(30)
-			if c.before != nil {
-				c.before(w)
-			}
-			moment := ends("create", ".blob_drain.parquet")
-			if strings.HasPrefix(name, "rollback") {
-				moment = func(call store.Call) bool { return call.Op == "stat" && strings.HasSuffix(call.Name, "X") }
-			}
-			if _, err := w.during(w.request(), moment, func() { c.do(w) }); err != nil && lake.KindOf(err) != lake.Stale {
-				t.Fatal(err)
-			}
-			if strings.HasPrefix(name, "rollback") && w.blobs() == "Y Z" {
-				return // judged after the rollback
-			}
-			if w.blobs() != c.left {
-				t.Errorf("left %q, want %q", w.blobs(), c.left)
-			}
-			w.check()
-			for range 2 {
-				w.pass(30)
-				w.mustClean()
-			}
-			if w.blobs() != c.end {
-				t.Errorf("in the end left %q, want %q", w.blobs(), c.end)
-			}
-			w.check()
-		})
-	}
 }

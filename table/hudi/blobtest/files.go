@@ -21,6 +21,7 @@ type Ref struct {
 	Managed bool
 	Inline  bool   // of type INLINE, with data
 	Column  string // "img" (or ""), "other", "st.b", "pics"
+	Length  int64  // of a range that begins a byte into the file; 0: the whole file
 }
 
 // M is a managed reference in the column img.
@@ -81,6 +82,10 @@ func rows(refs []Ref) []record {
 			b = &blob{Type: "INLINE", Data: []byte("x")}
 		case r.Path != "":
 			b = &blob{Type: "OUT_OF_LINE", Reference: &reference{Path: r.Path, Managed: r.Managed}}
+			if r.Length > 0 {
+				first := int64(1)
+				b.Reference.Offset, b.Reference.Length = &first, &r.Length
+			}
 		}
 		row := record{Key: r.Key, Labels: map[string]string{"a": "b"}}
 		switch {
