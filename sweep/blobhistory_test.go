@@ -3,12 +3,12 @@ package sweep
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
@@ -24,158 +24,198 @@ import (
 // refers to dies; what a snapshot or a savepoint reads stays; in the end what
 // our cleans let go is gone, unless it is referred to.
 //
-// More of them: -rapid.checks=5000 -rapid.seed=1.
+// A fifth as many as of the other random histories, from the same -seed.
 func TestRandomBlobHistories(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some hundred cleans")
-	}
-	rapid.Check(t, func(rt *rapid.T) {
-		w := newBlobWorld(rt, t)
-		defer os.RemoveAll(w.dir) //nolint:errcheck // the test's own folder goes in the end
-		h := &blobHistory{w: w, rt: rt, names: []string{"a", "b", "c", "d"}, letGo: map[string]bool{}}
-		h.m = newBlobModel(w, rapid.SampledFrom([]timeline.Layout{timeline.Layout1, timeline.Layout2}).Draw(rt, "layout"), rapid.Bool().Draw(rt, "merge on read"))
-		h.policy = rapid.SampledFrom([]HudiRequest{{RetainCommits: 1}, {RetainCommits: 2}, {RetainVersions: 1}, {RetainVersions: 2}, {RetainHours: 2}}).Draw(rt, "policy")
-		w.upload(h.names...)
-		w.pass(72)
-		for range rapid.IntRange(6, 30).Draw(rt, "steps") {
-			h.step(false)
-			h.m.check()
+	n := max(many()/5, 1)
+	seed := firstOf(t, n)
+	for i := range uint64(n) {
+		if !t.Run(fmt.Sprint(seed+i), func(t *testing.T) { t.Parallel(); newBlobHistory(t, seed+i).run() }) {
+			return
 		}
-		h.finish()
-	})
+	}
 }
 
 type blobHistory struct {
+	t      *testing.T
 	w      *blobWorld
 	m      *blobModel
-	rt     *rapid.T
+	rng    *rand.Rand
 	names  []string
 	policy HudiRequest
 	letGo  map[string]bool // blobs that have to die if nothing refers to them in the end
 }
 
-func (h *blobHistory) one(label string, n int) int { return rapid.IntRange(0, n-1).Draw(h.rt, label) }
+func newBlobHistory(t *testing.T, seed uint64) *blobHistory {
+	w := newBlobWorld(t, t)
+	h := &blobHistory{t: t, w: w, rng: rand.New(rand.NewPCG(seed, 7)), names: []string{"a", "b", "c", "d"}, letGo: map[string]bool{}}
+	h.m = newBlobModel(w, []timeline.Layout{timeline.Layout1, timeline.Layout2}[h.one(2)], h.one(2) == 0)
+	h.policy = []HudiRequest{{RetainCommits: 1}, {RetainCommits: 2}, {RetainVersions: 1}, {RetainVersions: 2}, {RetainHours: 2}}[h.one(5)]
+	w.upload(h.names...)
+	w.pass(72)
+	t.Logf("version %s, merge on read: %v, %+v", map[timeline.Layout]string{1: "6", 2: "9"}[h.m.layout], h.m.mor, h.policy)
+	return h
+}
 
-func (h *blobHistory) yes(label string) bool { return rapid.Bool().Draw(h.rt, label) }
+func (h *blobHistory) run() {
+	defer os.RemoveAll(h.w.dir) //nolint:errcheck // the test's own folder goes in the end
+	for range 6 + h.one(40) {
+		h.step(false)
+		h.m.check()
+	}
+	h.finish()
+}
+
+// one draws a number below n.
+func (h *blobHistory) one(n int) int { return h.rng.IntN(n) }
+
+func (h *blobHistory) yes() bool { return h.one(2) == 0 }
 
 // some draws references to blobs that are there.
 func (h *blobHistory) some() (refs []blobtest.Ref) {
-	for i := range h.one("refs", 3) {
-		r := blobtest.Ref{Key: fmt.Sprint("k", i), Path: spelled(h.names[h.one("blob", len(h.names))]), Managed: h.one("managed", 5) > 0}
+	for i := range h.one(3) {
+		r := blobtest.Ref{Key: fmt.Sprint("k", i), Path: spelled(h.names[h.one(len(h.names))]), Managed: h.one(5) > 0}
 		if h.w.there(r.Path[len(spelled("")):]) {
-			r.Length = int64(h.one("length", 2))
-			r.Column = rapid.SampledFrom([]string{"img", "img", "other", "st.b"}).Draw(h.rt, "column")
+			r.Length = int64(h.one(2))
+			r.Column = []string{"img", "img", "other", "st.b"}[h.one(4)]
 			refs = append(refs, r)
 		}
 	}
 	return refs
 }
 
-// asks decides whether a writer asks before it commits. It must while a drain
-// deletes, or if its files came while a run was under way: what remains is
-// told in docs/blobs.md, "Writers that use a path again".
-func (h *blobHistory) asks(w *modelWrite) bool {
-	must := w != nil && w.late || h.m.draining()
-	return h.yes("asks") || must
+// risky reports whether a write's files, which it writes while a run is under
+// way, may refer to a blob that this run deletes: one that was queued before the
+// write began. Then the write must ask, unless it is completed before the intent
+// is published; docs/blobs.md, "Writers that use a path again".
+func (h *blobHistory) risky(w *modelWrite) bool {
+	for _, p := range w.parts {
+		for _, r := range p.refs {
+			for _, e := range h.w.entries() {
+				if e.Path == r.Path && e.Enqueued < w.at {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// end completes a write whose files were written just now, asking or not.
+func (h *blobHistory) end(w *modelWrite, within bool) {
+	must := within && h.m.draining() && h.risky(w)
+	h.m.complete(w, h.yes() || must)
 }
 
 // step does one thing to the table. within: while a run is under way.
 func (h *blobHistory) step(within bool) {
 	m := h.m
-	n := 21
+	n := 26
 	if within {
 		n = 17
 	}
-	switch step := h.one("step", n); step {
+	step := h.one(n)
+	h.t.Logf("%s: step %d, within a run: %v", h.w.now.Format(time.DateTime), step, within)
+	switch step {
 	case 0, 1, 2, 3: // a whole write
-		w := h.write()
-		m.complete(w, h.asks(nil))
-	case 4, 5: // a write that stays in flight
-		h.write().late = within
+		w := m.begin(m.writeAction())
+		h.write(w)
+		h.end(w, within)
+	case 4: // a write that stays in flight
+		w := m.begin(m.writeAction())
+		h.write(w)
+		w.late = within && h.risky(w)
+	case 5: // one that hasn't written anything yet
+		m.begin(m.writeAction())
 	case 6, 7:
-		if len(m.open) > 0 {
-			w := m.open[h.one("open", len(m.open))]
-			if h.yes("rolled back") {
-				m.rollback(w)
-			} else {
-				m.complete(w, h.asks(w))
+		if len(m.open) == 0 {
+			break
+		}
+		switch w := m.open[h.one(len(m.open))]; {
+		case h.one(4) == 0:
+			m.rollback(w)
+		case len(w.parts) > 0:
+			m.complete(w, h.yes() || w.late)
+		default:
+			h.write(w)
+			if w.late = within && h.risky(w); h.yes() {
+				h.end(w, within)
 			}
 		}
 	case 8, 9:
 		h.schedule()
 	case 10, 11:
 		if len(m.services) > 0 {
-			s := m.services[h.one("service", len(m.services))]
-			if s.action.Comparable() == timeline.ReplaceCommit && h.one("rolled back", 4) == 0 {
+			s := m.services[h.one(len(m.services))]
+			if s.action.Comparable() == timeline.ReplaceCommit && h.one(4) == 0 {
 				m.rollback(s)
 			} else {
 				m.perform(s)
 			}
 		}
 	case 12:
-		m.overwrite(rapid.SampledFrom([]string{"1", "2"}).Draw(h.rt, "partition"), h.some(), h.asks(nil))
+		if w := m.overwrite([]string{"1", "2"}[h.one(2)], h.some()); w != nil {
+			h.end(w, within)
+		}
 	case 13:
 		if list := m.savable(); len(list) > 0 {
-			m.savepoint(list[h.one("saved", len(list))])
+			m.savepoint(list[h.one(len(list))])
 		}
 	case 14:
-		if at := h.savedOne(); at != "" && h.yes("restored") {
+		if at := h.savedOne(); at != "" && h.yes() {
 			h.restore(at)
 		} else if at != "" {
 			m.unsave(at)
 		}
 	case 15:
-		m.archive(1 + h.one("archived", 3))
+		m.archive(1 + h.one(3))
 	case 16:
-		name := h.names[h.one("uploaded", len(h.names))]
+		name := h.names[h.one(len(h.names))]
 		h.w.upload(name)
 		delete(h.letGo, name)
 	case 17: // another cleaner finishes what is pending, or gives it up
-		if at := m.pendingClean(); at != "" && h.one("given up", 4) == 0 {
+		if at := m.pendingClean(); at != "" && h.one(4) == 0 {
 			m.forget(at, "clean")
 		} else if at != "" {
 			h.lost(m.finish(at), true)
 		}
 	default:
-		h.w.pass([]int{1, 30}[h.one("hours", 2)])
+		h.w.pass([]int{1, 30}[h.one(2)])
 		h.clean()
 	}
 }
 
-// write begins a write of one or two groups and writes its files.
-func (h *blobHistory) write() *modelWrite {
+// write writes the files of a write: of one or two groups.
+func (h *blobHistory) write(w *modelWrite) {
 	m := h.m
-	w := m.begin(m.writeAction())
-	for range 1 + h.one("more groups", 2) {
-		list := m.names(func(g modelGroup) bool { return !g.busy && (m.mor || !g.compacting) })
+	for range 1 + h.one(2) {
+		list := m.names(func(g modelGroup) bool { return !g.busy && g.last < w.at })
 		group := ""
-		if i := h.one("group", 4); i < len(list) {
+		if i := h.one(4); i < len(list) {
 			group = list[i]
 		} else {
-			group = m.group(rapid.SampledFrom([]string{"1", "2"}).Draw(h.rt, "partition"))
+			group = m.group([]string{"1", "2"}[h.one(2)])
 		}
 		m.write(w, group, h.some())
 	}
-	return w
 }
 
 func (h *blobHistory) schedule() {
 	m := h.m
 	logs := m.names(func(g modelGroup) bool { return idle(g) && g.logs > 0 })
-	switch h.one("service", 3) {
+	switch h.one(3) {
 	case 0:
 		// Version 6 schedules no compaction while a write is in flight.
 		if len(logs) > 0 && (m.layout == timeline.Layout2 || len(m.open) == 0) {
-			m.schedule(timeline.Compaction, logs[:1+h.one("groups", len(logs))]...)
+			m.schedule(timeline.Compaction, logs[:1+h.one(len(logs))]...)
 		}
 	case 1:
 		if len(logs) > 0 {
-			m.schedule(timeline.LogCompaction, logs[h.one("groups", len(logs))])
+			m.schedule(timeline.LogCompaction, logs[h.one(len(logs))])
 		}
 	default:
 		list := m.names(idle)
 		if len(list) > 0 {
-			first := list[h.one("groups", len(list))]
+			first := list[h.one(len(list))]
 			list = slices.DeleteFunc(list, func(n string) bool { return n[:1] != first[:1] })
 			m.schedule(m.clusteringAction(), list[:min(len(list), 2)]...)
 		}
@@ -191,7 +231,7 @@ func (h *blobHistory) savedOne() string {
 		return ""
 	}
 	slices.Sort(list)
-	return list[h.one("savepoint", len(list))]
+	return list[h.one(len(list))]
 }
 
 // restore restores a savepoint. What it takes away nobody queues (H9).
@@ -218,14 +258,16 @@ func (h *blobHistory) gone(before map[string]bool) (out []string) {
 	return out
 }
 
-// lost notes files that went, by a clean that queues blobs or otherwise.
+// lost notes files that went, by a clean that queues blobs or otherwise. A blob
+// whose last reference is an unmanaged one needn't die.
 func (h *blobHistory) lost(files []string, queued bool) {
 	for _, f := range files {
+		h.t.Logf("  %s went, queued: %v, refers to %v", f, queued, h.w.refs[f])
 		for _, b := range h.w.refs[f] {
-			if !queued {
-				delete(h.letGo, b)
-			}
+			delete(h.letGo, b)
 		}
+	}
+	for _, f := range files {
 		for _, b := range h.m.managed[f] {
 			if queued {
 				h.letGo[b] = true
@@ -249,21 +291,23 @@ func (h *blobHistory) clean() {
 	before := h.standing()
 	req, now := h.request(), time.Duration(0)
 	within, fault := false, false
-	switch h.one("disturbed", 6) {
+	switch h.one(6) {
 	case 0, 1:
 		fault = true
-		injection := store.Injection{Err: errors.New("fault"), When: store.Moment(h.one("moment", 3)), Kill: h.yes("kill")}
-		w.faults = store.NewFaults(store.FailNth(int64(1+h.one("fault", 250)), injection))
+		injection := store.Injection{Err: errors.New("fault"), When: store.Moment(h.one(3)), Kill: h.yes()}
+		w.faults = store.NewFaults(store.FailNth(int64(1+h.one(250)), injection))
 	case 2, 3:
 		within = true
 		h.within()
 	case 4:
 		req.Hudi.Blobs.Grace = &now
 	}
-	_, err := w.clean(req)
+	r, err := w.clean(req)
 	w.faults = nil
+	h.t.Logf("  blobs %s, queued %s, let go %v", w.blobs(), w.queued(), h.letGo)
+	h.t.Logf("the clean deleted %d, spared %d, queued %d: %v", r.Deleted, r.Spared, r.Queued, err)
 	if err != nil && !fault && lake.KindOf(err) != lake.Stale && !(within && gaveUp(err)) {
-		h.rt.Fatal(err)
+		h.t.Fatal(err)
 	}
 	var ours []string
 	for _, f := range h.gone(before) {
@@ -282,26 +326,40 @@ func gaveUp(err error) bool {
 	case lake.Stale, lake.Transient, lake.Partial, lake.Refused:
 		return true
 	}
-	return false
+	return errors.Is(err, fs.ErrNotExist) // an instant that was there when the timeline was listed
 }
 
-// within lets the writer come between two calls of the run to come.
+// within lets the writer come between two calls of the run to come, twice.
 func (h *blobHistory) within() {
-	at := int64(1 + h.one("call", 150))
-	again := at + int64(h.one("later call", 40))
+	moments := []func(store.Call) bool{
+		ends("create", ".blob_drain.parquet"), ends("create", ".clean.requested"), ends("create", ".parquet"), ends("create", ".blob_drain"),
+		func(c store.Call) bool { return c.Op == "delete" },
+		func(c store.Call) bool { return c.Op == "stat" && slices.Contains(h.names, c.Name) },
+	}
+	match := func() func(store.Call) bool {
+		if h.yes() {
+			return moments[h.one(len(moments))]
+		}
+		n := int64(1 + h.one(120))
+		return func(c store.Call) bool { return c.N >= n }
+	}
+	next, left := match(), 2
 	var faults *store.Faults
 	faults = store.NewFaults(func(c store.Call) store.Injection {
-		if c.N == at || c.N == again {
+		if left > 0 && next(c) {
 			h.w.faults = nil
-			if h.one("another run", 8) == 0 {
+			h.t.Logf("  before the call %+v:", c)
+			if h.one(8) == 0 {
 				if _, err := h.w.clean(h.request()); err != nil && !gaveUp(err) {
-					h.rt.Fatal(err)
+					h.t.Fatal(err)
 				}
 			} else {
 				h.step(true)
 			}
 			h.m.check()
 			h.w.faults = faults
+			next = match()
+			left--
 		}
 		return store.Injection{}
 	})
@@ -324,13 +382,13 @@ func (h *blobHistory) finish() {
 		w.pass(30)
 		before := h.standing()
 		if _, err := w.clean(h.request()); err != nil && n > 0 {
-			h.rt.Fatal(err)
+			h.t.Fatal(err)
 		}
 		h.lost(h.gone(before), true)
 		m.check()
 	}
 	if q := w.queued(); q != "" {
-		h.rt.Fatalf("still queued: %s", q)
+		h.t.Fatalf("still queued: %s", q)
 	}
 	kept := map[string]bool{}
 	for f, blobs := range w.refs {
@@ -340,7 +398,7 @@ func (h *blobHistory) finish() {
 	}
 	for b := range h.letGo {
 		if !kept[b] && w.there(b) {
-			h.rt.Fatalf("%s was let go by our cleans, nothing refers to it, and it is still there", b)
+			h.t.Fatalf("%s was let go by our cleans, nothing refers to it, and it is still there", b)
 		}
 	}
 }

@@ -41,9 +41,10 @@ type modelGroup struct {
 	since      []string // of those, logs on top of a pending compaction
 	logs       int      // of the newest slice
 	refs       []blobtest.Ref
-	busy       bool // a write in flight or a clustering has it
-	compacting bool // a compaction or log compaction is pending
-	gone       bool // replaced
+	last       string // instant of the latest write or service: an earlier write conflicts with it
+	busy       bool   // a write in flight or a clustering has it
+	compacting bool   // a compaction or log compaction is pending
+	gone       bool   // replaced
 }
 
 // modelWrite is a write or service.
@@ -232,8 +233,9 @@ func (m *blobModel) complete(w *modelWrite, ask bool) {
 				g.since = append(slices.Clone(g.since), p.file)
 			}
 		default:
-			g = modelGroup{base: w.at, files: []string{p.file}, refs: p.refs}
+			g = modelGroup{base: w.at, last: g.last, files: []string{p.file}, refs: p.refs}
 		}
+		g.last = max(g.last, w.at)
 		m.groups[p.group] = g
 		partition := partitionOf(p.group)
 		stats[partition] = append(stats[partition], timeline.WriteStat{FileID: p.group + "-0", Path: p.file, PrevCommit: "x"})
@@ -326,6 +328,7 @@ func (m *blobModel) schedule(action timeline.Action, groups ...string) {
 	for _, name := range groups {
 		in = append(in, m.slice(name))
 		g := m.groups[name]
+		g.last = s.at
 		switch action {
 		case timeline.Compaction:
 			g.compacting, g.base, g.logs, g.since = true, s.at, 0, nil
@@ -379,17 +382,18 @@ func (m *blobModel) perform(s *modelWrite) {
 	m.complete(s, false)
 }
 
-// overwrite replaces all groups of a partition by a new one.
-func (m *blobModel) overwrite(partition string, refs []blobtest.Ref, ask bool) {
+// overwrite begins to replace all groups of a partition by a new one, if
+// nothing else works on them.
+func (m *blobModel) overwrite(partition string, refs []blobtest.Ref) *modelWrite {
 	old := m.names(func(modelGroup) bool { return true })
 	old = slices.DeleteFunc(old, func(n string) bool { return n[:1] != partition })
 	if slices.ContainsFunc(old, func(n string) bool { return !idle(m.groups[n]) }) {
-		return
+		return nil
 	}
 	w := m.begin(timeline.ReplaceCommit)
 	w.replaced = old
 	m.write(w, m.group(partition), refs)
-	m.complete(w, ask)
+	return w
 }
 
 // savable are the writes that a savepoint can be made of.

@@ -303,6 +303,16 @@ func (w *blobWorld) mustClean() Result {
 
 func (w *blobWorld) queued() string {
 	w.t.Helper()
+	var out []string
+	for _, e := range w.entries() {
+		out = append(out, strings.TrimPrefix(e.Path, spelled("")))
+	}
+	return strings.Join(out, " ")
+}
+
+// entries is what the table's queue holds.
+func (w *blobWorld) entries() (out []blobqueue.Entry) {
+	w.t.Helper()
 	root, err := lake.ParseRoot(w.table())
 	if err != nil {
 		w.t.Fatal(err)
@@ -315,14 +325,13 @@ func (w *blobWorld) queued() string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var out []string
 	for e, err := range snap.Entries(context.Background()) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		out = append(out, strings.TrimPrefix(e.Path, spelled("")))
+		out = append(out, e)
 	}
-	return strings.Join(out, " ")
+	return out
 }
 
 // check fails if a blob that a file of the table refers to isn't there.

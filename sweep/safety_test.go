@@ -46,6 +46,17 @@ func many() int {
 	return *histories
 }
 
+// firstOf is the seed of the first of some random histories.
+func firstOf(t *testing.T, n int) uint64 {
+	t.Helper()
+	seed := *firstSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano()) >> 20
+	}
+	t.Logf("seeds %d to %d", seed, seed+uint64(n)-1)
+	return seed
+}
+
 const modelTable = "mem://x/t"
 
 func (m *model) engine(t testing.TB, st store.Store) *Engine {
@@ -147,11 +158,7 @@ func (m *model) garbage(cutoff time.Time) (out []string) {
 // file of a retained version may go; all garbage goes in the end; a second run
 // with nothing newly due deletes nothing.
 func TestRandomHistories(t *testing.T) {
-	seed := *firstSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano()) >> 20
-	}
-	t.Logf("seeds %d to %d", seed, seed+uint64(many())-1)
+	seed := firstOf(t, many())
 	for i := range uint64(many()) {
 		if !t.Run(fmt.Sprint(seed+i), func(t *testing.T) { t.Parallel(); history(t, seed+i) }) {
 			return
