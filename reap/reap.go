@@ -80,8 +80,8 @@ type Result struct {
 }
 
 // Add adds what another run of the same plan did: its counts of objects and
-// bytes, its failures, and its limit unless r ended by one already. Complete,
-// Resumed and what only files of a table have stay r's own.
+// bytes, its failures, and its limit unless r ended by one already. Complete
+// and what only files of a table have stay r's own.
 func (r *Result) Add(o Result) {
 	r.Deleted += o.Deleted
 	r.Gone += o.Gone
@@ -89,6 +89,7 @@ func (r *Result) Add(o Result) {
 	r.Failed += o.Failed
 	r.Skipped += o.Skipped
 	r.Bytes += o.Bytes
+	r.Resumed += o.Resumed
 	r.Failures = append(r.Failures, o.Failures...)
 	if r.Limit == "" {
 		r.Limit = o.Limit

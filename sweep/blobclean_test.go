@@ -307,6 +307,70 @@ func TestNoBlobDiesWhileAFileCantBeRead(t *testing.T) {
 	}
 }
 
+// The sidecar of a clean that was archived, rolled back or never published goes
+// with the next run; that of a pending one stays until its clean is finished.
+// The queue stands in any case, and X dies.
+func TestSidecarsGoWithTheirClean(t *testing.T) {
+	sidecars := "table/.hoodie/.aux/clean/*.blob_deletes.parquet"
+	for name, c := range map[string]struct {
+		dies string // the call before which the first run dies, "" for none
+		do   func(w *blobWorld)
+		left int // sidecars after the next run
+	}{
+		"archived": {do: func(w *blobWorld) {
+			for _, f := range w.files("table/.hoodie/*.clean*") {
+				w.remove("table/.hoodie/" + f)
+			}
+		}},
+		"rolled back": {dies: ".clean.inflight", do: func(w *blobWorld) {
+			w.remove("table/.hoodie/" + w.files("table/.hoodie/*.clean.requested")[0])
+		}, left: 1}, // of the clean that lets X go in its place
+		"never published": {dies: ".clean.requested", left: 1},
+		"pending":         {dies: ".clean.inflight", left: 1},
+		"a write began before it": {do: func(w *blobWorld) {
+			w.put("table/.hoodie/20260301000000001.commit.requested", "")
+			for _, f := range w.files("table/.hoodie/*.clean*") {
+				w.remove("table/.hoodie/" + f)
+			}
+		}, left: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := expired(t)
+			if c.dies != "" {
+				die := ends("create", c.dies)
+				w.faults = store.NewFaults(func(call store.Call) store.Injection { return store.Injection{Kill: die(call)} })
+			}
+			_, err := w.clean(w.request())
+			if w.faults = nil; (err != nil) != (c.dies != "") {
+				t.Fatal(err)
+			}
+			before := w.files(sidecars)
+			if len(before) != 1 || w.queued() != "X" {
+				t.Fatalf("%q, queued %q", before, w.queued())
+			}
+			if c.do != nil {
+				c.do(w)
+			}
+			w.pass(1)
+			w.mustClean()
+			after := w.files(sidecars)
+			if len(after) != c.left || w.queued() != "X" {
+				t.Errorf("%q, before %q; queued %q", after, before, w.queued())
+			}
+			if gone := name != "pending" && name != "a write began before it"; gone && len(after) > 0 && after[0] == before[0] {
+				t.Errorf("%q is still there", after)
+			}
+			if name == "a write began before it" {
+				w.remove("table/.hoodie/20260301000000001.commit.requested")
+			}
+			w.pass(30)
+			if w.mustClean(); w.blobs() != "Y Z" || w.queued() != "" {
+				t.Errorf("left %q, queued %q", w.blobs(), w.queued())
+			}
+		})
+	}
+}
+
 // remove removes a file.
 func (w *blobWorld) remove(name string) {
 	w.t.Helper()

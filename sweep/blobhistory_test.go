@@ -42,6 +42,7 @@ type blobHistory struct {
 	rng    *rand.Rand
 	names  []string
 	policy HudiRequest
+	anew   []string        // blobs that were uploaded since a run began
 	letGo  map[string]bool // blobs that have to die if nothing refers to them in the end
 }
 
@@ -172,6 +173,7 @@ func (h *blobHistory) step(within bool) {
 		name := h.names[h.one(len(h.names))]
 		h.w.upload(name)
 		delete(h.letGo, name)
+		h.anew = append(h.anew, name)
 	case 17: // another cleaner finishes what is pending, or gives it up
 		if at := m.pendingClean(); at != "" && h.one(4) == 0 {
 			m.forget(at, "clean")
@@ -288,6 +290,7 @@ func (h *blobHistory) request() PlanRequest {
 // clean runs, undisturbed, with a fault, or with steps of the writer within.
 func (h *blobHistory) clean() {
 	w := h.w
+	h.anew = nil
 	before := h.standing()
 	req, now := h.request(), time.Duration(0)
 	within, fault := false, false
@@ -316,6 +319,9 @@ func (h *blobHistory) clean() {
 		}
 	}
 	h.lost(ours, true)
+	for _, b := range h.anew {
+		delete(h.letGo, b) // it may have been queued before
+	}
 }
 
 // gaveUp reports an error that a run may end with if the table changes under it.
@@ -326,7 +332,8 @@ func gaveUp(err error) bool {
 	case lake.Stale, lake.Transient, lake.Partial, lake.Refused:
 		return true
 	}
-	return errors.Is(err, fs.ErrNotExist) // an instant that was there when the timeline was listed
+	// An instant that was there when the timeline was listed, or a clean that another run completed.
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist)
 }
 
 // within lets the writer come between two calls of the run to come, twice.

@@ -79,7 +79,7 @@ func newBlobModel(w *blobWorld, layout timeline.Layout, mor bool) *blobModel {
 
 // time is a later instant.
 func (m *blobModel) time() string {
-	m.w.now = m.w.now.Add(10 * time.Minute)
+	m.w.tick(10 * time.Minute)
 	return timeline.FormatTime(m.w.now, time.UTC)
 }
 
@@ -587,7 +587,13 @@ func (m *blobModel) finish(at string) (gone []string) {
 // check fails if a file is gone that a reader or a savepoint needs.
 func (m *blobModel) check() {
 	m.w.t.Helper()
-	m.w.check()
+	var late []string // what they refer to they have to ask about
+	for _, w := range m.open {
+		if w.late {
+			late = append(late, m.by[w.at]...)
+		}
+	}
+	m.w.check(late...)
 	for _, f := range snapshot(m.groups) {
 		if !m.has(f) {
 			m.w.t.Fatalf("%s is gone, and a snapshot reads it", f)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/lakesweep/lakesweep/store"
@@ -202,6 +203,7 @@ func TestCrashAnywhere(t *testing.T) {
 func (w *blobWorld) copy() *blobWorld {
 	w.t.Helper()
 	c := *w
+	c.clock = new(sync.Mutex)
 	c.dir = w.tb.TempDir()
 	c.state = filepath.Join(c.dir, "state")
 	err := filepath.Walk(w.dir, func(p string, info os.FileInfo, err error) error {

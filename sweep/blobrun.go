@@ -178,8 +178,22 @@ func (b *blobRun) prepare(ctx context.Context) error {
 	if err := b.places.claim(ctx, me, b.also); err != nil {
 		return err
 	}
-	_, err := blobqueue.Sweep(ctx, b.table, b.meta, b.own.run.table.Timeline(), b.now(), keepArtifacts)
-	return err
+	tl := b.own.run.table.Timeline()
+	_, young, err := blobqueue.Sweep(ctx, b.table, b.meta, tl, b.now(), keepArtifacts)
+	if err != nil || !young {
+		return err
+	}
+	lease, err := b.lock.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	if tl, err = timeline.Load(ctx, b.own.run.reader, tl.Dir, tl.Layout); err == nil {
+		err = lease.Verify(ctx)
+	}
+	if err == nil {
+		_, err = blobqueue.Withdraw(ctx, b.table, b.meta, tl)
+	}
+	return errors.Join(err, lease.Release(context.WithoutCancel(ctx)))
 }
 
 // now is our clock, or the store's if that is behind.

@@ -132,15 +132,60 @@ func digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// Sweep removes sidecars whose clean isn't on the timeline, archived or rolled
-// back, and intents of drains that are over, unless they are younger than
-// keep or a write that is pending now began before they ended.
+// Sweep removes sidecars whose clean isn't on the timeline, archived, rolled
+// back or never published, and intents of drains that are over, unless they are
+// younger than keep or a write that is pending now began before they ended.
+// young reports that sidecars without a clean were left for their age alone:
+// Withdraw may remove them.
 //
 // Errors: those of the store.
-func Sweep(ctx context.Context, r store.Reader, w store.Writer, t *timeline.Timeline, now time.Time, keep time.Duration) (removed int, err error) {
+func Sweep(ctx context.Context, r store.Reader, w store.Writer, t *timeline.Timeline, now time.Time, keep time.Duration) (removed int, young bool, err error) {
+	stale, err := useless(ctx, r, t)
+	for _, a := range stale {
+		recent, err := younger(ctx, r, a.Info, now.Add(-keep))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return removed, young, err
+		}
+		if recent {
+			young = young || a.kind == sidecarExt
+			continue
+		}
+		if err := remove(ctx, w, a.Name); err != nil {
+			return removed, young, err
+		}
+		removed++
+	}
+	return removed, young, err
+}
+
+// Withdraw removes the sidecars that Sweep does, of whatever age. t is the
+// timeline as it is now, and the caller holds the table's lock: no clean is
+// about to be published whose sidecar is there already. Nothing needs them: the
+// queue holds their blobs, and those who delete one publish an intent first.
+//
+// Errors: those of the store.
+func Withdraw(ctx context.Context, r store.Reader, w store.Writer, t *timeline.Timeline) (removed int, err error) {
+	stale, err := useless(ctx, r, t)
+	for _, a := range stale {
+		if a.kind != sidecarExt {
+			continue
+		}
+		if err := remove(ctx, w, a.Name); err != nil {
+			return removed, err
+		}
+		removed++
+	}
+	return removed, err
+}
+
+// useless lists what no clean, drain or pending write has a use for.
+func useless(ctx context.Context, r store.Reader, t *timeline.Timeline) ([]artifact, error) {
 	all, err := artifacts(ctx, r)
 	if err != nil || len(all) == 0 {
-		return 0, err
+		return nil, err
 	}
 	oldest := EarliestWrite(t)
 	ends := make(map[string]string)
@@ -149,6 +194,7 @@ func Sweep(ctx context.Context, r store.Reader, w store.Writer, t *timeline.Time
 			ends[a.time] = a.end
 		}
 	}
+	var out []artifact
 	for _, a := range all {
 		last := a.time
 		if a.kind != sidecarExt {
@@ -156,25 +202,11 @@ func Sweep(ctx context.Context, r store.Reader, w store.Writer, t *timeline.Time
 		} else if _, ok := t.Find(a.time, timeline.Clean); ok {
 			continue
 		}
-		if oldest != "" && oldest <= last {
-			continue
+		if oldest == "" || oldest > last {
+			out = append(out, a)
 		}
-		young, err := younger(ctx, r, a.Info, now.Add(-keep))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return removed, err
-		}
-		if young {
-			continue
-		}
-		if err := remove(ctx, w, a.Name); err != nil {
-			return removed, err
-		}
-		removed++
 	}
-	return removed, nil
+	return out, nil
 }
 
 // RemoveSidecar removes the sidecar of a clean that was given up.

@@ -112,7 +112,7 @@ func TestSweepRemovesOrphanSidecarsOnly(t *testing.T) {
 	w.sidecar("20260201000000000", "a") // archived, or rolled back
 	sweep := func(now time.Time) int {
 		t.Helper()
-		n, err := Sweep(t.Context(), w, w, w.timeline(), now, 24*time.Hour)
+		n, _, err := Sweep(t.Context(), w, w, w.timeline(), now, 24*time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,6 +123,28 @@ func TestSweepRemovesOrphanSidecarsOnly(t *testing.T) {
 	}
 	if n := sweep(epoch().Add(25 * time.Hour)); n != 1 || len(w.files()) != 2 {
 		t.Errorf("%d, %q", n, w.files())
+	}
+}
+
+// Under the lock the sidecar of a clean that was archived or rolled back goes at
+// once; that of a pending clean, and one that a running write may have to be
+// told of, stay.
+func TestWithdrawRemovesSidecarsAtOnce(t *testing.T) {
+	w := newWorld(t, "20260301080000000.clean.requested", "20260301070500000.commit.requested", "20260301070500000.inflight")
+	for _, clean := range []string{"20260301080000000", "20260301070000000", "20260301073000000"} { // pending, before and after the write began
+		w.sidecar(clean, "a")
+	}
+	if n, young, err := Sweep(t.Context(), w, w, w.timeline(), epoch(), 24*time.Hour); n != 0 || !young || err != nil {
+		t.Errorf("%d, %v, %v", n, young, err)
+	}
+	if n, err := Withdraw(t.Context(), w, w, w.timeline()); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if got := w.files(); len(got) != 2 || slices.Contains(got, "20260301070000000"+sidecarExt) {
+		t.Errorf("%q", got)
+	}
+	if _, young, err := Sweep(t.Context(), w, w, w.timeline(), epoch(), 24*time.Hour); young || err != nil {
+		t.Errorf("%v, %v", young, err)
 	}
 }
 
@@ -137,11 +159,11 @@ func TestSweepKeepsIntentsForWritesThatBeganBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := epoch().Add(72 * time.Hour)
-	if n, err := Sweep(t.Context(), w, w, w.timeline(), late, time.Hour); n != 0 || err != nil {
+	if n, _, err := Sweep(t.Context(), w, w, w.timeline(), late, time.Hour); n != 0 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	w.Put(timelineDir+"/20260301090000000_20260301093000000.deltacommit", []byte("x"), time.Time{})
-	if n, err := Sweep(t.Context(), w, w, w.timeline(), late, time.Hour); n != 2 || err != nil {
+	if n, _, err := Sweep(t.Context(), w, w, w.timeline(), late, time.Hour); n != 2 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	if err := i.Verify(t.Context()); lake.KindOf(err) != lake.Stale {
