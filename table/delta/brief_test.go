@@ -171,7 +171,7 @@ func TestBriefOpenAgreesWithTheWhole(t *testing.T) {
 			}
 		}
 	})
-	if (believed == 0 || refused == 0) && !testing.Short() {
-		t.Errorf("%d believed, %d refused: the test shows nothing", believed, refused)
+	if believed == 0 { // what is refused, one in twenty, stands in TestBriefOpenIsNotBelieved
+		t.Errorf("%d refused, none believed: the test shows nothing", refused)
 	}
 }
