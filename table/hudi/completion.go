@@ -71,9 +71,10 @@ func (c *completions) gone(ctx context.Context, time string) (bool, error) {
 }
 
 // of returns the completion time of a log's delta commit, to be compared with
-// the instants of slices. ok is false for one that isn't complete, or is
-// unknown though the timeline reaches back to it, or of which only the time of
-// its file is known, which a copy changes and which is in no zone of the table's.
+// the instants of slices. ok is false for one that isn't complete, or that
+// neither timeline knows, so that it may have completed at any time since, or of
+// which only the time of its file is known, which a copy changes and which is in
+// no zone of the table's.
 //
 // Source: Hudi 1.2.0, CompletionTimeQueryViewV2; spec/hudi-clean.md 4.2.
 func (c *completions) of(ctx context.Context, time string) (completion string, ok bool, err error) {
@@ -87,10 +88,8 @@ func (c *completions) of(ctx context.Context, time string) (completion string, o
 	if err != nil {
 		return "", false, err
 	}
-	if done := a.Completion[time]; done != "" {
-		return done, true, nil
-	}
-	return time, true, nil
+	done := a.Completion[time]
+	return done, done != "", nil
 }
 
 // known reports whether an instant before the timeline's start was completed,

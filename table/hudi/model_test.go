@@ -31,6 +31,7 @@ type model struct {
 	listed  mdttest.Files     // what completed writes wrote
 	listing *mdttest.Table    // the metadata table; nil for none
 	failed  []modelFailure
+	pending []string // times of table services that are only planned
 	now     time.Time
 	groups  []*modelGroup
 	writes  []modelWrite // completed
@@ -352,6 +353,7 @@ func (m *model) pendCompaction(at string) string {
 		return ""
 	}
 	m.instant(at, timeline.Compaction, timeline.Requested, "", m.compactionPlan(list))
+	m.pending = append(m.pending, at)
 	if m.rng.IntN(2) == 0 {
 		m.instant(at, timeline.Compaction, timeline.Inflight, "", nil)
 	}
@@ -368,6 +370,7 @@ func (m *model) pendLogCompaction(at string) string {
 		return ""
 	}
 	m.instant(at, timeline.LogCompaction, timeline.Requested, "", m.compactionPlan(list))
+	m.pending = append(m.pending, at)
 	for _, g := range list {
 		g.busy = true
 	}
@@ -414,6 +417,7 @@ func (m *model) pendClustering(at string) string {
 		return ""
 	}
 	m.instant(at, m.clusteringAction(), timeline.Requested, "", m.clusteringPlan(list[:1]))
+	m.pending = append(m.pending, at)
 	list[0].busy = true
 	return "pending clustering"
 }
@@ -546,13 +550,13 @@ func (m *model) forget(at string, a timeline.Action, completion string) {
 }
 
 // archive takes the oldest write from the timeline, as Hudi's archiver may: not
-// a savepointed one, none of a table service, nothing beyond a write in flight.
+// a savepointed one, none of a table service, nothing beyond a pending instant.
 func (m *model) archive(string) string {
 	if m.drop == nil || len(m.writes) < 4 {
 		return ""
 	}
 	w := m.writes[0]
-	if w.action != string(m.writeAction()) || slices.Contains(m.saved, w.time) || len(m.failed) > 0 && m.failed[0].time < w.time {
+	if w.action != string(m.writeAction()) || slices.Contains(m.saved, w.time) || len(m.failed) > 0 && m.failed[0].time < w.time || len(m.pending) > 0 && m.pending[0] < w.time {
 		return ""
 	}
 	m.forget(w.time, m.writeAction(), w.completion)

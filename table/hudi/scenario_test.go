@@ -234,6 +234,27 @@ func TestCopiedVersion6KeepsLiveLogs(t *testing.T) {
 	}
 }
 
+// A log whose delta commit neither timeline knows may have completed after any
+// slice began: it stays with the newest one, as Hudi has it.
+func TestLogsOfUnknownCommitsStay(t *testing.T) {
+	s := newScenario(t, 9, true)
+	s.upsert(1, "f")
+	s.delta(2, "f")
+	s.upsert(4, "f")
+	s.upsert(6, "f")
+	if got := s.dies(versions(1), 49); got != "f+2 f@1 f@4" {
+		t.Errorf("%q dies", got)
+	}
+	for _, name := range s.store.Names() {
+		if base := lake.Key(name).Base(); strings.HasPrefix(base, s.hour(1)) || strings.HasPrefix(base, s.hour(2)) {
+			dropFrom(t, s.store)(name)
+		}
+	}
+	if got := s.dies(versions(1), 49); got != "f@1 f@4" {
+		t.Errorf("%q dies once the delta commit is unknown", got)
+	}
+}
+
 // B117, B107: what a pending plan names stays.
 func TestPendingPlansHold(t *testing.T) {
 	for rule, pend := range map[string]func(s *scenario) bool{
