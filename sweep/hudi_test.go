@@ -254,3 +254,67 @@ func TestHudiQuestions(t *testing.T) {
 		t.Errorf("doctor: %+v, %v", d, err)
 	}
 }
+
+// A writer that found a dropped partition's metadata file doesn't make it anew:
+// without it no reader that lists folders would find what it writes there. So
+// the partition stays one where a write came since the plan, or is under way.
+func TestHudiDroppedPartitionIsWrittenAgain(t *testing.T) {
+	const at = "20260301100000000"
+	stats := `{"partitionToWriteStats":{%q:[{"fileId":"f-9","path":"x","prevCommit":"null"}]},"operationType":"INSERT"}`
+	for rule, c := range map[string]struct {
+		after func(w *hudiWorld)
+		stays bool
+	}{
+		"no write came": {func(*hudiWorld) {}, false},
+		"written": {func(w *hudiWorld) {
+			w.put("p=1/f-9_0-1-2_"+at+".parquet", "data")
+			w.put(".hoodie/"+at+".commit.requested", "")
+			w.put(".hoodie/"+at+".inflight", "")
+			w.put(".hoodie/"+at+".commit", fmt.Sprintf(stats, "p=1"))
+		}, true},
+		"being written, no file yet": {func(w *hudiWorld) {
+			w.put(".hoodie/"+at+".commit.requested", "")
+			w.put(".hoodie/"+at+".inflight", fmt.Sprintf(stats, "p=1"))
+		}, true},
+		"a write that doesn't say where": {func(w *hudiWorld) { w.put(".hoodie/"+at+".commit.requested", "") }, true},
+		"written elsewhere": {func(w *hudiWorld) {
+			w.put(".hoodie/"+at+".commit.requested", "")
+			w.put(".hoodie/"+at+".inflight", "")
+			w.put(".hoodie/"+at+".commit", fmt.Sprintf(stats, "p=2"))
+		}, false},
+		"writes archived since": {func(w *hudiWorld) {
+			for _, name := range w.left(".hoodie/202603010*") {
+				if err := os.Remove(filepath.Join(w.dir, ".hoodie", name)); err != nil {
+					w.t.Fatal(err)
+				}
+			}
+		}, true},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			w := newHudiWorld(t, 2)
+			w.put(".hoodie/20260301090000000.replacecommit.requested", "")
+			w.put(".hoodie/20260301090000000.replacecommit.inflight", "")
+			w.put(".hoodie/20260301090000000.replacecommit", `{"partitionToWriteStats":{},"operationType":"DELETE_PARTITION","partitionToReplaceFileIds":{"p=1":["f-0"]}}`)
+			p, err := w.engine().Plan(t.Context(), w.request(HudiRequest{RetainVersions: 1, NoOtherWriters: true}), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			c.after(w)
+			if _, err := w.engine().Apply(t.Context(), p, ApplyRequest{}, nil); err != nil {
+				t.Fatal(err)
+			}
+			if marker := w.left("p=1/.hoodie_partition_metadata"); len(marker) > 0 != c.stays {
+				t.Errorf("the partition's metadata file: %q", marker)
+			}
+			for _, name := range w.made {
+				if got := w.left("p=1/" + name); len(got) > 0 {
+					t.Errorf("%q stays", got)
+				}
+			}
+			if got := w.left(".hoodie/*.clean"); len(got) != 1 {
+				t.Errorf("cleans: %q", got)
+			}
+		})
+	}
+}

@@ -112,7 +112,8 @@ func (r *Run) complete(ctx context.Context, lease lock.Lease) error {
 }
 
 // verifyGone lists the partitions of the plan: none of its files may be left.
-// It returns the dead partitions in which no other base or log file is.
+// It returns the dead partitions that are none any more: no other base or log
+// file is there, nor what makes the folder a partition.
 func (r *Run) verifyGone(ctx context.Context, names map[string]map[string]bool, dead []string) ([]string, error) {
 	var really []string
 	for _, partition := range slices.Sorted(maps.Keys(names)) {
@@ -125,7 +126,7 @@ func (r *Run) verifyGone(ctx context.Context, names map[string]map[string]bool, 
 				return nil, r.left(fmt.Errorf("%s still stands", f.key(have.Name)))
 			}
 		}
-		if len(f.files) == 0 && slices.Contains(dead, partition) {
+		if len(f.files) == 0 && f.marker == nil && slices.Contains(dead, partition) {
 			really = append(really, partition)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,9 +54,10 @@ type Run struct {
 	t       *Table
 	o       RunOptions
 	known   map[string]bool // instants that mattered when the plan was made
-	instant string          // of the clean, once it is published
-	given   string          // the latest time that was made
-	done    bool            // completed already, by us or another
+	revival *revival
+	instant string // of the clean, once it is published
+	given   string // the latest time that was made
+	done    bool   // completed already, by us or another
 	started time.Time
 }
 
@@ -77,6 +77,11 @@ func (t *Table) Run(o RunOptions) (*Run, error) {
 	for line := range strings.SplitSeq(o.State[stateTimeline], "\n") {
 		r.known[line] = true
 	}
+	var dead []string
+	if err := json.Unmarshal([]byte(o.State[stateDead]), &dead); err != nil {
+		return nil, t.wrap(r.badState(stateDead, err))
+	}
+	r.revival = newRevival(o.State[stateWrites], dead)
 	return r, nil
 }
 
@@ -104,9 +109,10 @@ func (r *Run) nothing(ctx context.Context) (bool, error) {
 	return r.o.State[stateResumes] == "" && r.o.State[stateEmpty] != "true", nil
 }
 
-// Protected is always false: what comes to need a planned file makes the whole
-// plan stale, as a clean is complete or not.
-func (r *Run) Protected(lake.Key) bool { return false }
+// Protected spares the folders of dropped partitions that are written to again.
+// What comes to need a planned base or log file makes the whole plan stale, as a
+// clean is complete or not.
+func (r *Run) Protected(key lake.Key) bool { return r.revival.protected(key) }
 
 // Refresh reads the timeline anew.
 //
@@ -137,6 +143,9 @@ func (r *Run) reload(ctx context.Context) error {
 
 // check looks at the instants that weren't there when the plan was made.
 func (r *Run) check(ctx context.Context) error {
+	if err := r.revival.look(ctx, r.t.timeline); err != nil {
+		return err
+	}
 	touching := false
 	for _, i := range r.t.timeline.Instants {
 		if !matters(i) || r.known[mark(i)] {
@@ -363,53 +372,6 @@ func (r *Run) create(ctx context.Context, name string, data []byte, mayExist boo
 		return store.Fail("write timeline", r.t.root, name, err)
 	}
 	return nil
-}
-
-// plan makes the clean's plan: the document's files, and those that are gone
-// already but still listed by the metadata table.
-func (r *Run) plan() (timeline.CleanPlan, error) {
-	s := r.o.State
-	p := timeline.CleanPlan{LastCompleted: s[stateLast], Policy: s[statePolicy], Files: map[string][]timeline.CleanFile{}, Extra: map[string]string{}}
-	var ghosts map[string][]string
-	for key, to := range map[string]any{stateExtra: &p.Extra, stateDead: &p.DeadPartitions, stateGhosts: &ghosts} {
-		if err := json.Unmarshal([]byte(s[key]), to); err != nil {
-			return p, r.badState(key, err)
-		}
-	}
-	if p.Extra == nil {
-		p.Extra = map[string]string{}
-	}
-	p.Extra[extraPlan] = r.o.PlanID
-	if text := s[stateEarliest]; text != "" {
-		p.Earliest = &timeline.ActionInstant{}
-		if err := json.Unmarshal([]byte(text), p.Earliest); err != nil {
-			return p, r.badState(stateEarliest, err)
-		}
-	}
-	no := false
-	add := func(key lake.Key) {
-		path := r.t.uri(key)
-		p.Files[string(key.Dir())] = append(p.Files[string(key.Dir())], timeline.CleanFile{Path: &path, Bootstrap: &no})
-	}
-	for v, err := range r.o.Rows() {
-		if err != nil {
-			return p, err
-		}
-		if _, ok := parseKey(v.Key); ok && !v.Directory && v.Reason != lake.FailedWrite {
-			add(v.Key)
-		}
-	}
-	for partition, names := range ghosts {
-		for _, n := range names {
-			add((&folder{partition: partition}).key(n))
-		}
-	}
-	slices.Sort(p.DeadPartitions)
-	return p, nil
-}
-
-func (r *Run) badState(key string, err error) error {
-	return &lake.Error{Op: "apply plan", Kind: lake.Damaged, Err: fmt.Errorf("state %s: %w", key, err), Hint: "Make a new plan."}
 }
 
 // Confirm needs nothing: a clean is recorded as a whole.

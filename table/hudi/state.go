@@ -20,6 +20,7 @@ const (
 	stateDead     = "hudi.dead_partitions"
 	stateGhosts   = "hudi.ghosts"
 	stateTimeline = "hudi.timeline"
+	stateWrites   = "hudi.writes" // completed ones
 	stateNothing  = "hudi.nothing"
 	stateResumes  = "hudi.resumes"
 	stateEmpty    = "hudi.empty_clean"    // whether a clean without files is recorded
@@ -29,7 +30,7 @@ const (
 // State returns what a plan document has to remember of the clean. It is
 // complete once Verdicts has ended.
 func (p *Plan) State() (map[string]string, error) {
-	s := map[string]string{statePolicy: string(p.Config.Policy), stateLast: p.lastCompleted(), stateTimeline: p.t.timelineMark(), stateNothing: strconv.FormatBool(p.Nothing), stateResumes: p.Resumes, stateListing: strconv.FormatBool(mdt.Available(p.t.properties))}
+	s := map[string]string{statePolicy: string(p.Config.Policy), stateLast: p.lastCompleted(), stateTimeline: p.t.timelineMark(), stateWrites: p.t.writesMark(), stateNothing: strconv.FormatBool(p.Nothing), stateResumes: p.Resumes, stateListing: strconv.FormatBool(mdt.Available(p.t.properties))}
 	claim, err := p.Claim()
 	if err != nil {
 		return nil, err
