@@ -1,13 +1,17 @@
 package antijoin
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
 )
 
 // foreignRoots are the tables found below the root of the one that is swept.
@@ -100,4 +104,36 @@ func marked(name string) bool {
 			return true
 		}
 	}
+}
+
+// looksAtOnce is how many directories Options.Inside is asked about at once.
+const looksAtOnce = 32
+
+// lookInside asks which foreign tables the dead rows lie in.
+func (j *Join) lookInside(ctx context.Context) error {
+	if j.o.Inside == nil || j.whole.Load() {
+		return nil
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(looksAtOnce)
+	last := lake.Key("")
+	err := j.rows.Visit(func(r filelist.Packed) error {
+		dir := lake.Key(r.Path()).Dir()
+		if dir == last || j.foreign.holds(dir+"/") {
+			return ctx.Err()
+		}
+		last = dir
+		group.Go(func() error {
+			root, ok, err := j.o.Inside(ctx, dir)
+			if ok && err == nil {
+				j.Foreign(root)
+			}
+			return err
+		})
+		return ctx.Err()
+	})
+	if waited := group.Wait(); waited != nil {
+		return waited
+	}
+	return err
 }

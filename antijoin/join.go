@@ -48,6 +48,10 @@ type Options struct {
 	// Stat describes objects whose time a listing doesn't give, and directories; fs.ErrNotExist if it is gone. Nil keeps such objects as unknown.
 	Stat func(ctx context.Context, name string) (store.Info, error)
 
+	// Inside returns the foreign table that a directory lies in or is. It is asked about the dead rows' directories where the candidates show no commit of the
+	// table's own log: then they may be an excerpt, which shows no marks of tables either. Nil where a listing shows all. Called by several goroutines.
+	Inside func(ctx context.Context, dir lake.Key) (root lake.Key, ok bool, err error)
+
 	Repeats   bool          // an object may come twice, as in inventories: it is dead only if every row says so, and the youngest counts
 	CaseFolds bool          // compare folded forms too (store.Traits.CaseFolds)
 	Grain     time.Duration // resolution of Modified; an object may be younger by so much
@@ -58,13 +62,14 @@ type Options struct {
 	Observe lake.Observer // stage "join"
 }
 
-// Join is one run of candidates against the protected set. Batch, Directory
-// and Foreign are safe for concurrent use; Finish is called once, after them.
+// Join is one run of candidates against the protected set. Batch, Directory,
+// Foreign and Spare are safe for concurrent use; Finish is called once, after them.
 type Join struct {
 	o       Options
 	foreign foreignRoots
 	dirs    directories
 	done    atomic.Int64
+	whole   atomic.Bool // commits of the table's log were among the candidates
 	rows    *filelist.Sorter
 	spill   *spill          // of candidates, where the protected set lies on disk
 	spared  *keyset.Builder // unprotected objects that aren't dead; nil if no object comes twice
@@ -72,6 +77,7 @@ type Join struct {
 	mu    sync.Mutex
 	tally tally
 	err   error
+	links map[lake.Key]bool // what Spare told of
 }
 
 // New returns a Join. It must be closed, which removes its temporary files.
@@ -141,6 +147,17 @@ func (j *Join) Foreign(root lake.Key) {
 	}
 }
 
+// Spare tells of an object that another name leads to, as a symlink does: it
+// stays, for nobody knows who reads it by that name.
+func (j *Join) Spare(k lake.Key) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.links == nil {
+		j.links = make(map[lake.Key]bool)
+	}
+	j.links[k] = true
+}
+
 // Result is what a join found.
 type Result struct {
 	Totals  filelist.Totals // the counts of objects; requests, cost and time are the caller's
@@ -168,7 +185,10 @@ func (j *Join) Finish(ctx context.Context) (*Result, error) {
 	if err := j.keep(&t); err != nil {
 		return nil, err
 	}
-	r := &Result{Foreign: j.foreign.sorted(), rows: j.rows, spared: spared{foreign: &j.foreign}}
+	if err := j.lookInside(ctx); err != nil {
+		return nil, err
+	}
+	r := &Result{Foreign: j.foreign.sorted(), rows: j.rows, spared: spared{foreign: &j.foreign, links: j.links}}
 	if j.spared != nil {
 		r.spared.keys = j.spared.Done()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -18,6 +19,9 @@ func (j *Join) judge(ctx context.Context, o store.Info, t *tally) error {
 	protected, first := j.protected(k)
 	if root, ok := foreignRoot(k, o.Kind == store.Dir || o.Kind == store.Marker); ok {
 		j.Foreign(root)
+	}
+	if strings.HasPrefix(string(k), "_delta_log/") && strings.HasSuffix(string(k), ".json") {
+		j.whole.Store(true)
 	}
 	switch {
 	case o.Kind != store.File || k == "":

@@ -12,13 +12,16 @@ import (
 // found out about them may have come later.
 type spared struct {
 	foreign *foreignRoots
-	keys    *keyset.Set // objects of which some row says that they aren't dead; nil for none
+	links   map[lake.Key]bool // objects that other names lead to
+	keys    *keyset.Set       // objects of which some row says that they aren't dead; nil for none
 }
 
-func (s *spared) has(k lake.Key) bool { return s.keys != nil && s.keys.Has(k) }
+func (s *spared) has(k lake.Key) bool { return s.links[k] || s.keys != nil && s.keys.Has(k) }
 
 // empty reports whether every dead row stays dead.
-func (s *spared) empty() bool { return s.foreign.empty() && (s.keys == nil || s.keys.Len() == 0) }
+func (s *spared) empty() bool {
+	return s.foreign.empty() && len(s.links) == 0 && (s.keys == nil || s.keys.Len() == 0)
+}
 
 // settle takes off the counts what Dead leaves out: objects below foreign
 // roots, those that another row spares, and all but one row of each object.

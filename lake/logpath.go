@@ -12,7 +12,8 @@ type Paths struct {
 	Key Key
 	// Protect holds the other spellings that a needed object might have, all of them to be kept: unresolved, verbatim, and cut at a raw '#' or '?'.
 	Protect []Key
-	// Outside: the path leads out of the table's root. Nothing there is ever a candidate.
+	// Outside: the path leads out of the table's root, as far as its text tells. Nothing there is ever a candidate.
+	// Protect then holds what it names below the root if another authority or scheme (a name service, an access point) leads to the same store.
 	Outside bool
 }
 
@@ -72,22 +73,46 @@ func (r Root) absolutePath(s, scheme, rest string, hasScheme bool, also []Root) 
 		authority, rest, _ = strings.Cut(rest[2:], "/")
 		rest, hasAuthority = "/"+rest, authority != ""
 	}
+	out := Paths{Outside: true}
 	for _, root := range append([]Root{r}, also...) {
+		rel, ok, err := below(root, rest)
+		same := !hasScheme || class == root.Class()
+		same = same && (!hasAuthority || class == "file" && authority == "localhost" || sameAuthority(root, authority))
 		switch {
-		case hasScheme && class != root.Class():
-			continue
-		case hasAuthority && class == "file" && authority == "localhost":
-		case hasAuthority && !sameAuthority(root, authority):
-			continue
-		}
-		if rel, ok, err := below(root, rest); err != nil || ok {
-			if err != nil {
-				return Paths{}, pathError(s, Damaged, err)
-			}
+		case err != nil && same:
+			return Paths{}, pathError(s, Damaged, err)
+		case ok && same:
 			return relativePath(s, rel)
+		case ok:
+			if p, err := relativePath(s, rel); err == nil {
+				out.Protect = append(append(out.Protect, p.Key), p.Protect...)
+			}
+		case !same && root.hadoop() && hadoopClass(class):
+			out.Protect = append(out.Protect, suffixes(rest)...)
 		}
 	}
-	return Paths{Outside: true}, nil
+	return out, nil
+}
+
+// hadoop reports whether other names of the file system may give its folders
+// other paths: routers and mount tables do.
+func (r Root) hadoop() bool { return hadoopClass(r.Class()) }
+
+func hadoopClass(class string) bool { return class == "hdfs" || class == "viewfs" }
+
+// suffixes returns every relative path that the absolute path p, still encoded,
+// ends in.
+func suffixes(p string) (keys []Key) {
+	decoded, err := decode(p)
+	if err != nil {
+		return nil
+	}
+	rest := strings.TrimPrefix(resolveSlashes(decoded), "/")
+	for rest != "" {
+		keys = append(keys, Key(rest))
+		_, rest, _ = strings.Cut(rest, "/")
+	}
+	return keys
 }
 
 // below returns the part of the still encoded absolute path p below root. Both

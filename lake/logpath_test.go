@@ -51,6 +51,39 @@ func TestLogPathOutside(t *testing.T) {
 	}
 }
 
+// What another authority names may be the table's own: nobody knows the name
+// services, access points and mount tables of others.
+func TestLogPathProtectsWhatIsOursByAnotherName(t *testing.T) {
+	for _, c := range []struct {
+		root, path string
+		keys       []Key // "" is in none
+	}{
+		{"hdfs:///w/t", "hdfs://nn:8020/w/t/p=1/f", []Key{"p=1/f"}},
+		{"hdfs://nameservice/w/t", "hdfs://nn1:8020/w/t/a%20b", []Key{"a b", "a%20b"}},
+		{"hdfs://nn/w/t", "viewfs://cluster/home/t/p=1/f", []Key{"p=1/f", "f"}},
+		{"hdfs://nn/w/t", "hdfs://router/other/p=1/f", []Key{"p=1/f"}},
+		{"s3://bucket/t", "s3://access-point-s3alias/t/f", []Key{"f"}},
+		{"abfss://c@a.dfs.core.windows.net/t", "az://c/t/f", []Key{"f"}},
+		{"/r", "file://host/r/f", []Key{"f"}},
+	} {
+		p, err := root(t, c.root).LogPath(c.path)
+		if err != nil || !p.Outside || p.Key != "" {
+			t.Errorf("%s in %s: got %+v, %v; want outside", c.path, c.root, p, err)
+		}
+		for _, k := range c.keys {
+			if !contains(p.Protect, k) {
+				t.Errorf("%s in %s: protects %q, want also %q", c.path, c.root, p.Protect, k)
+			}
+		}
+		if contains(p.Protect, "") {
+			t.Errorf("%s in %s: protects the root", c.path, c.root)
+		}
+	}
+	if p, err := root(t, "s3://bucket/t").LogPath("s3://other/u/f"); err != nil || len(p.Protect) > 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 func TestLogPathRefused(t *testing.T) {
 	for path, kind := range map[string]Kind{
 		"": Damaged, "100%": Damaged, "%zz": Damaged, "ab:c": Damaged, "a b": Damaged, "./": Damaged, "a|b": Damaged,

@@ -43,9 +43,11 @@ func (r *run) inspect(ctx context.Context, items []item) {
 	stats.Wait()
 }
 
-// mustStat reports whether an object has to be looked at before it dies.
+// mustStat reports whether an object has to be looked at before it dies. The
+// tag in an inventory doesn't spare the look where it only follows from the
+// bytes: the same may have been written again since, by somebody who needs them.
 func (r *run) mustStat(it *item) bool {
-	unconditional := it.target.IfMatch == ""
+	unconditional := it.target.IfMatch == "" || r.head.Source != "" && it.place.Traits().ContentTags
 	aged := r.o.Now().Sub(r.head.Created) > agedAfter
 	switch {
 	case r.o.Quarantine != nil:

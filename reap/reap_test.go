@@ -47,6 +47,8 @@ func TestOutcomes(t *testing.T) {
 		{"from an inventory, of another size", poor(), func(w *world) { w.head.Source = "i"; w.rows[0].Size = 300_000 }, "deleted"},
 		{"from an inventory, created anew", poor(), func(w *world) { w.head.Source = "i"; w.table.Put("a", nil, young) }, "spared"},
 		{"from an inventory with ETags, created anew", mem.Default(), func(w *world) { w.head.Source = "i"; w.table.Put("a", nil, aged) }, "spared"},
+		{"from an inventory with sums for ETags, written anew", contentTags(), func(w *world) { w.again(young) }, "spared"},
+		{"from an inventory with sums for ETags", contentTags(), func(w *world) { w.again(aged) }, "deleted"},
 		{"a file slice dies by policy, not by age", poor(), func(w *world) {
 			w.aged()
 			w.table.Put("a", nil, young)
@@ -73,6 +75,24 @@ func TestOutcomes(t *testing.T) {
 			w.sound()
 		})
 	}
+}
+
+// contentTags are those of S3.
+func contentTags() store.Traits {
+	tr := mem.Default()
+	tr.ContentTags = true
+	return tr
+}
+
+// again writes what the plan knows from an inventory anew, with the same ETag.
+func (w *world) again(at time.Time) {
+	w.head.Source = "i"
+	w.table.Put("a", []byte("a"), at)
+	info, err := w.table.Stat(w.t.Context(), "a")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.rows[0].ETag = info.ETag
 }
 
 func (w *world) drop(name string) {

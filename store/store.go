@@ -87,6 +87,7 @@ type Traits struct {
 	CaseFolds   bool          // "a" and "A" (or two Unicode forms) may be one object
 	PutIfAbsent bool          // PutIfAbsent is atomic and all writers of tables respect it
 	IfMatch     bool          // deletes can depend on Target.IfMatch
+	ContentTags bool          // an ETag may stay the same when an object is written anew with the same bytes
 	Versions    bool          // versions can be listed, and deleted one by one (Target.Version)
 	DeleteBatch int           // keys in one delete request, at least 1
 	PageSize    int           // entries in a page

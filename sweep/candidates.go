@@ -38,6 +38,9 @@ func (e *Engine) join(run *deltaRun, several int) *antijoin.Join {
 		Memory:    memory / int64(several),
 		Observe:   e.Observe,
 	}
+	if o.Repeats {
+		o.Inside = newInsides(run.reader).of
+	}
 	if len(run.gone) > 0 {
 		o.Absent = run.gone.Has
 	}
@@ -101,6 +104,14 @@ func (run *deltaRun) enter(j *antijoin.Join) func(context.Context, string, []sto
 			if foreign {
 				j.Foreign(lake.Listed(dir))
 				return listing.Decision{Drop: true}, nil
+			}
+		}
+		for _, e := range entries {
+			if e.Kind != store.Symlink {
+				continue
+			}
+			if file, ok := run.names.target(lake.Listed(e.Name)); ok {
+				j.Spare(file)
 			}
 		}
 		j.Directory(dir, entries)

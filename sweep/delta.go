@@ -68,7 +68,7 @@ func (e *Engine) openDelta(ctx context.Context, p *place, req PlanRequest, brief
 func (e *Engine) deltaTable(ctx context.Context, p *place, tuning Tuning, brief bool) (*delta.Table, error) {
 	now := p.now
 	return delta.Open(ctx, p.reader, p.root, delta.Options{
-		Now: func() time.Time { return now }, Aliases: p.aliases, Inside: p.names.inside, Workers: tuning.Workers, Brief: brief, Observer: e.Observe,
+		Now: func() time.Time { return now }, Aliases: p.aliases, Inside: p.names.inside, Linked: p.names.linked(), Workers: tuning.Workers, Brief: brief, Observer: e.Observe,
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
-	"github.com/lakesweep/lakesweep/table/delta"
 )
 
 // Explain says for each path why it is protected or dead: what the log says of
@@ -58,11 +57,11 @@ func (run *deltaRun) explain(ctx context.Context, path string) (table.Explanatio
 		x.Because = append(x.Because, table.Because{Action: "hidden", Rule: "A name that begins with '_' or '.' is never a candidate, at any level, unless it is a partition folder or _change_data."})
 	case info == nil:
 	default:
-		foreign, err := run.foreignAbove(ctx, key)
+		foreign, _, err := newInsides(run.reader).of(ctx, key.Dir())
 		if err != nil {
 			return x, err
 		}
-		x = run.byAge(x, info.Modified, foreign)
+		x = run.byAge(x, info.Modified, string(foreign))
 	}
 	if info == nil {
 		if x.Verdict == "" {
@@ -109,25 +108,4 @@ func (run *deltaRun) byAge(x table.Explanation, modified time.Time, foreign stri
 		because("age", "Nothing in the log needs it, and it was modified at %s, before the cutoff %s.", stamp(modified), stamp(run.cutoff))
 	}
 	return x
-}
-
-// foreignAbove returns the folder above k, below the root, that is a table of
-// its own, "" if none is.
-func (run *deltaRun) foreignAbove(ctx context.Context, k lake.Key) (string, error) {
-	for dir := k.Dir(); dir != ""; dir = dir.Dir() {
-		names, err := childNames(ctx, run.reader, string(dir)+"/")
-		if err != nil {
-			return "", err
-		}
-		if delta.Foreign(names) {
-			return string(dir), nil
-		}
-		if names, err = childNames(ctx, run.reader, string(dir)+"/metadata/"); err != nil {
-			return "", err
-		}
-		if delta.IcebergMetadata(names) {
-			return string(dir), nil
-		}
-	}
-	return "", nil
 }

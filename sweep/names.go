@@ -102,6 +102,56 @@ func (n *ownNames) find(dir string) folder {
 	return at
 }
 
+// linked returns a function that finds symlinks among the folders below the
+// root: it gives the folder that one leads to inside the table, by the names
+// that a listing shows. It is nil where there are none.
+func (n *ownNames) linked() func(dir lake.Key) (lake.Key, bool) {
+	if n == nil {
+		return nil
+	}
+	byDir := memo(func(dir lake.Key) folder {
+		real, err := filepath.EvalSymlinks(n.path(dir))
+		if err != nil {
+			return folder{}
+		}
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		at := n.find(real)
+		return folder{at.rel, at.inside && at.rel != string(dir)}
+	})
+	return func(dir lake.Key) (lake.Key, bool) {
+		if dir == "" {
+			return "", false
+		}
+		at := byDir(dir)
+		return lake.Key(at.rel), at.inside
+	}
+}
+
+// target returns the table's own file that the symlink at k leads to; ok is
+// false if it leads to none.
+func (n *ownNames) target(k lake.Key) (file lake.Key, ok bool) {
+	if n == nil {
+		return "", false
+	}
+	real, err := filepath.EvalSymlinks(n.path(k))
+	if err != nil {
+		return "", false
+	}
+	if info, err := os.Stat(real); err != nil || info.IsDir() {
+		return "", false
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	at := n.find(filepath.Dir(real))
+	return lake.Key(join(at.rel, filepath.Base(real))), at.inside
+}
+
+// path is the system's name of a key.
+func (n *ownNames) path(k lake.Key) string {
+	return filepath.Join(n.root.String(), filepath.FromSlash(string(k)))
+}
+
 func isSymlink(name string) bool {
 	info, err := os.Lstat(name)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0

@@ -130,7 +130,7 @@ func (e *Engine) tableAbove(ctx context.Context, root lake.Root) (string, error)
 		wg.Go(func() {
 			r, err := e.Stores.OpenReader(ctx, dir)
 			if err == nil {
-				answers[i].found, err = isTable(ctx, r)
+				answers[i].found, err = isTable(ctx, r, "")
 			}
 			answers[i].err = err
 		})
@@ -148,12 +148,13 @@ func (e *Engine) tableAbove(ctx context.Context, root lake.Root) (string, error)
 	return "", nil
 }
 
-// isTable reports whether there is a Delta log or a Hudi timeline at r's root.
-func isTable(ctx context.Context, r store.Reader) (bool, error) {
+// isTable reports whether there is a Delta log or a Hudi timeline in a folder
+// of r. prefix is its name with a slash, "" for the root.
+func isTable(ctx context.Context, r store.Reader, prefix string) (bool, error) {
 	var isDelta, isHudi bool
 	look := func(mark string, found *bool) func() error {
 		return func() error {
-			page, err := r.List(ctx, store.PageRequest{Prefix: mark, Dirs: true, Limit: 1})
+			page, err := r.List(ctx, store.PageRequest{Prefix: prefix + mark, Dirs: true, Limit: 1})
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"iter"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/plan"
+	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/delta"
 )
 
@@ -242,12 +245,17 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 	if run.where != nil {
 		match = run.where.match(run.protected)
 	}
+	inside, foreign := newInsides(run.reader), map[lake.Key]bool{}
+	grain := run.reader.Traits().ClockGrain
 	var mu sync.Mutex
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(liteStats)
 	for verdict, err := range run.table.Lite(ctx, run.liteRequest(), run.protected) {
 		if err != nil {
 			return nil, errors.Join(err, group.Wait(), sorter.Close())
+		}
+		if !run.rules.Visible(verdict.Key) {
+			continue // a full run leaves it alone too
 		}
 		group.Go(func() error {
 			// What an earlier run deleted is named by the log all the same.
@@ -258,16 +266,30 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 			if err != nil {
 				return err
 			}
+			if info.Kind != store.File {
+				return nil
+			}
 			verdict.Size, verdict.Modified, verdict.ETag = info.Size, info.Modified, info.ETag
+			root, theirs, err := inside.of(gctx, verdict.Key.Dir())
+			if err != nil {
+				return err
+			}
 			mu.Lock()
 			defer mu.Unlock()
+			if theirs {
+				foreign[root] = true
+				v.totals.Foreign++
+				return nil
+			}
 			v.totals.Candidates++
-			switch match(verdict.Key) {
-			case antijoin.Unknown:
+			switch m := match(verdict.Key); {
+			case m == antijoin.Unknown:
 				v.totals.KeptUnknown++
-			case antijoin.False:
+			case m == antijoin.False:
 				v.totals.Unmatched++
-			case antijoin.True:
+			case !info.Modified.Before(run.cutoff) || info.Modified.Add(grain).After(run.cutoff):
+				v.totals.TooYoung++ // somebody uses the name again
+			default:
 				count(&v.totals, &verdict)
 				return sorter.Add(verdict)
 			}
@@ -276,6 +298,9 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 	}
 	if err := group.Wait(); err != nil {
 		return nil, errors.Join(err, sorter.Close())
+	}
+	for _, root := range slices.Sorted(maps.Keys(foreign)) {
+		v.foreign = append(v.foreign, string(root))
 	}
 	return v, nil
 }

@@ -3,7 +3,9 @@ package sweep
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"os"
+	"strings"
 
 	"github.com/lakesweep/lakesweep/lake"
 )
@@ -37,7 +39,10 @@ func (p *place) protectList(file string) (keep []lake.Key, err error) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		keep = append(keep, p.root.Named(lines.Text(), p.aliases...)...)
+		if strings.HasSuffix(lines.Text(), "/") {
+			return nil, invalid(p.given, fmt.Sprintf("--protect %s names a folder, %q", file, lines.Text()), "Name each file that is to be kept, one a line.")
+		}
+		keep = append(append(keep, p.root.Named(lines.Text(), p.aliases...)...), p.names.inside(lines.Text())...)
 	}
 	return keep, lines.Err()
 }
@@ -62,7 +67,7 @@ func (e *Engine) protectTable(ctx context.Context, p *place, name string) (keep 
 			return nil, err
 		}
 		if paths.Outside {
-			keep = append(keep, p.names.inside(uri)...)
+			keep = append(append(keep, p.names.inside(uri)...), paths.Protect...)
 		} else {
 			keep = append(append(keep, paths.Key), paths.Protect...)
 		}

@@ -44,7 +44,7 @@ var _ store.Store = (*Store)(nil)
 // Traits describes S3. PutIfAbsent works, but writers of Delta tables don't
 // respect it there (spec: Delta storage configuration, S3 needs a LogStore).
 func (s *Store) Traits() store.Traits {
-	return store.Traits{Name: "s3", StartAfter: true, Flat: true, IfMatch: s.matches(), Versions: true, DeleteBatch: maxPage, PageSize: maxPage, ListRate: 3500, ClockGrain: time.Second}
+	return store.Traits{Name: "s3", StartAfter: true, Flat: true, IfMatch: s.matches(), ContentTags: true, Versions: true, DeleteBatch: maxPage, PageSize: maxPage, ListRate: 3500, ClockGrain: time.Second}
 }
 
 // matches reports whether bulk deletes depend on ETags.

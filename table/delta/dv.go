@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -38,13 +39,27 @@ func decodeZ85(s string) (out [16]byte, err error) {
 // logPath reads the path of an action.
 func (t *Table) logPath(s string) (lake.Paths, error) {
 	p, err := t.root.LogPath(s, t.o.Aliases...)
-	if err != nil || !p.Outside || t.o.Inside == nil {
+	if err != nil {
 		return p, err
 	}
-	if keys := t.o.Inside(s); len(keys) > 0 {
-		return lake.Paths{Key: keys[0], Protect: keys[1:]}, nil
+	if p.Outside && t.o.Inside != nil {
+		if keys := t.o.Inside(s); len(keys) > 0 {
+			p = lake.Paths{Key: keys[0], Protect: keys[1:]}
+		}
 	}
-	return p, nil
+	return t.linked(p), nil
+}
+
+// linked adds the key by which a listing shows a file that its path names
+// through a symlinked folder of the table.
+func (t *Table) linked(p lake.Paths) lake.Paths {
+	if p.Outside || t.o.Linked == nil {
+		return p
+	}
+	if real, ok := t.o.Linked(p.Key.Dir()); ok {
+		p.Protect = append(p.Protect, lake.Key(path.Join(string(real), p.Key.Base())))
+	}
+	return p
 }
 
 // dvPaths returns the file of a deletion vector; ok is false for an inline one.
@@ -76,7 +91,8 @@ func (t *Table) dvPaths(d *logline.DV) (p lake.Paths, ok bool, err error) {
 			return fail(lake.Damaged, err)
 		}
 		name := fmt.Sprintf("deletion_vector_%x-%x-%x-%x-%x.bin", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
-		return dvBelow(prefix, name)
+		p, ok, err := dvBelow(prefix, name)
+		return t.linked(p), ok, err
 	}
 	return fail(lake.Unsupported, fmt.Errorf("unknown storage type %q", d.Storage))
 }

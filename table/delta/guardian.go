@@ -196,10 +196,7 @@ func (g *guardian) protect(a *logline.Action) error {
 }
 
 func (g *guardian) add(p lake.Paths) {
-	if p.Outside {
-		return
-	}
-	for _, k := range append([]lake.Key{p.Key}, p.Protect...) {
+	for _, k := range append([]lake.Key{p.Key}, p.Protect...) { // no key of something outside: no object has the name ""
 		g.protected.Add(string(k))
 		if g.caseFold {
 			g.protected.Add(string(k.Fold()))

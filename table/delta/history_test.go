@@ -223,14 +223,14 @@ func TestO1O9Spellings(t *testing.T) {
 	f := newFixture(t)
 	f.root = lake.Root{Scheme: "s3", Authority: "b", Path: "my t#1%2B"}
 	for _, p := range []string{"a%3Db.parquet", "caf%c3%a9.parquet", "sub/a%3Ab.parquet", "p=50%2525/f1", "./x", "s//y", "x+y",
-		"s3://b/my%20t%231%252B/one", "S3A://b/my%20t%231%252B/two", "s3n://b/my%20t%231%252B/p=1/three", "s3://other/my%20t%231%252B/no"} {
+		"s3://b/my%20t%231%252B/one", "S3A://b/my%20t%231%252B/two", "s3n://b/my%20t%231%252B/p=1/three", "s3://access-point/my%20t%231%252B/maybe", "s3://other/folder/no"} {
 		f.Commit(day(float64(f.Next())), deltatest.NewAdd(p, 1))
 	}
 	f.Checkpoint(f.Next()-1, day(20), deltatest.Checkpoint{})
-	want := keys("a=b.parquet", "café.parquet", "sub/a:b.parquet", "p=50%25/f1", "x", "s/y", "s//y", "x+y", "one", "two", "p=1/three")
+	want := keys("a=b.parquet", "café.parquet", "sub/a:b.parquet", "p=50%25/f1", "x", "s/y", "s//y", "x+y", "one", "two", "p=1/three", "maybe")
 	p := f.protect(t, delta.ProtectRequest{Cutoff: day(50)})
 	kept(t, p, want, "no")
-	if p.OutsideFiles != 1 || p.LiveFiles != 11 {
+	if p.OutsideFiles != 2 || p.LiveFiles != 12 {
 		t.Errorf("%d outside of %d", p.OutsideFiles, p.LiveFiles)
 	}
 }

@@ -126,7 +126,7 @@ func (s *liteSink) gone(a *logline.Action, c *logFile) error {
 
 func (s *liteSink) verdict(paths lake.Paths, a *logline.Action, c *logFile, size int64) error {
 	k := paths.Key
-	if paths.Outside || s.p.Set.Has(k) || inLog(k) || s.g.removalTime(a, c) >= s.g.req.Cutoff.UnixMilli() || !s.yielded.Add(string(k)) {
+	if paths.Outside || s.p.holds(k) || inLog(k) || s.g.removalTime(a, c) >= s.g.req.Cutoff.UnixMilli() || !s.yielded.Add(string(k)) {
 		return nil
 	}
 	v := lake.Verdict{Key: k, Size: size, Reason: lake.Tombstone, Tombstone: time.UnixMilli(s.g.removalTime(a, c)).UTC()}

@@ -48,6 +48,12 @@ type Protection struct {
 
 	removals *removals
 	parts    *partitionTable
+	caseFold bool // Set holds folded forms too
+}
+
+// holds reports whether k must stay, in any form that is the same object in the store.
+func (p *Protection) holds(k lake.Key) bool {
+	return p.Set.Has(k) || p.caseFold && p.Set.Has(k.Fold())
 }
 
 // PartitionDirs is one combination of partition values with the directories
@@ -300,7 +306,7 @@ func (g *protector) finish(ctx context.Context, gap string) (*Protection, error)
 		return nil, err
 	}
 	p := &Protection{Set: set, LiveFiles: n.files, LiveBytes: n.bytes, OutsideFiles: n.outside, LiveDVs: n.dvs,
-		OldestFeed: -1, removals: g.removed, parts: g.parts}
+		OldestFeed: -1, removals: g.removed, parts: g.parts, caseFold: g.req.CaseFold}
 	if asked := t.o.Now().Sub(g.req.Cutoff); gap != "" && asked > g.retain {
 		p.HistoryGap = fmt.Sprintf("%s; checkpoints keep removed files for %v only, %v are asked for", gap, g.retain, asked.Round(time.Second))
 	}

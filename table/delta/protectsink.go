@@ -51,12 +51,15 @@ func (s *protectSink) live(a *logline.Action, _ *logFile) error {
 		if s.primary {
 			s.sampler.add(p.Key)
 		}
+	} else {
+		g.protect(p, false)
 	}
-	if onDisk && !dv.Outside {
-		g.protect(dv, s.primary)
-		if s.primary && g.dvs.Add(string(dv.Key)) {
-			s.n.dvs++
-		}
+	if !onDisk {
+		return nil
+	}
+	g.protect(dv, s.primary && !dv.Outside)
+	if s.primary && !dv.Outside && g.dvs.Add(string(dv.Key)) {
+		s.n.dvs++
 	}
 	return nil
 }
@@ -71,17 +74,25 @@ func (g *protector) dv(a *logline.Action) (p lake.Paths, onDisk bool, err error)
 
 // protect adds every spelling of a path. Only its key can be expected.
 func (g *protector) protect(p lake.Paths, live bool) {
+	if p.Outside {
+		g.protectAll(p.Protect)
+		return
+	}
 	if live && (g.req.Expect == nil || g.req.Expect(p.Key)) {
 		g.set.AddExpected(p.Key)
 	} else {
 		g.set.Add(p.Key)
 	}
-	for _, k := range p.Protect {
-		g.set.Add(k)
-	}
 	if g.req.CaseFold {
 		g.set.Add(p.Key.Fold())
-		for _, k := range p.Protect {
+	}
+	g.protectAll(p.Protect)
+}
+
+func (g *protector) protectAll(keys []lake.Key) {
+	for _, k := range keys {
+		g.set.Add(k)
+		if g.req.CaseFold {
 			g.set.Add(k.Fold())
 		}
 	}
@@ -102,6 +113,9 @@ func (s *protectSink) gone(a *logline.Action, c *logFile) error {
 		return err
 	}
 	if p.Outside {
+		if a.Op != logline.Add && g.removalTime(a, c) >= g.req.Cutoff.UnixMilli() {
+			g.protect(p, false)
+		}
 		return s.goneDV(a, c)
 	}
 	s.note(p.Key, a.Values)
@@ -131,10 +145,13 @@ func (s *protectSink) gone(a *logline.Action, c *logFile) error {
 // file.
 func (s *protectSink) goneDV(a *logline.Action, c *logFile) error {
 	p, onDisk, err := s.g.dv(a)
-	if err != nil || !onDisk || p.Outside || a.Op == logline.Add {
+	if err != nil || !onDisk || a.Op == logline.Add {
 		return err
 	}
 	if at := s.g.removalTime(a, c); at < s.g.req.Cutoff.UnixMilli() {
+		if p.Outside {
+			return nil
+		}
 		s.g.remember(p, removal{time: at, size: -1, values: a.Values, reason: byDV})
 		return nil
 	}
@@ -181,7 +198,7 @@ func (s keepSink) gone(a *logline.Action, c *logFile) error {
 		return nil
 	}
 	p, err := s.g.t.logPath(a.Path)
-	if err == nil && !p.Outside {
+	if err == nil {
 		s.g.protect(p, false)
 	}
 	return err

@@ -24,7 +24,9 @@ type Options struct {
 	Now     func() time.Time // the time of the run, the earlier of our clock and the store's; nil: time.Now
 	Aliases []lake.Root      // other names of the same root, such as the target of a symlink
 	// Inside returns the keys of the table's own objects that an absolute path names which by its text leads elsewhere; none if it does. nil: text decides.
-	Inside  func(path string) []lake.Key
+	Inside func(path string) []lake.Key
+	// Linked returns the folder that a symlink at or above the folder dir, below the root, leads to inside the table; ok is false without one. nil: there are none.
+	Linked  func(dir lake.Key) (real lake.Key, ok bool)
 	Workers int // files of the log read at once; 0 chooses for the store
 	// Brief makes Open read only the beginning of long commits, where writers put protocol and metadata. What the table says of itself is
 	// then believed for now, and holds once Protect, which reads everything, has succeeded. Only for what calls Protect.

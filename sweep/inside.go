@@ -1,0 +1,73 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/delta"
+)
+
+// insides finds tables inside the table where no listing shows their marks: in
+// LITE, and with a list of some objects only. Safe for concurrent use.
+//
+// Shape: about three requests a folder, asked once.
+type insides struct {
+	r store.Reader
+
+	mu    sync.Mutex
+	known map[lake.Key]func() (bool, error)
+}
+
+func newInsides(r store.Reader) *insides {
+	return &insides{r: r, known: make(map[lake.Key]func() (bool, error))}
+}
+
+// of returns the outermost folder, dir or above it and below the root, that is
+// a table of its own; ok is false if none is.
+func (s *insides) of(ctx context.Context, dir lake.Key) (root lake.Key, ok bool, err error) {
+	if dir == "" {
+		return "", false, nil
+	}
+	for _, end := range dir.Components {
+		at := dir[:end]
+		if is, err := s.once(ctx, at)(); is || err != nil {
+			return at, is, err
+		}
+	}
+	return "", false, nil
+}
+
+func (s *insides) once(ctx context.Context, dir lake.Key) func() (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ask, ok := s.known[dir]
+	if !ok {
+		if len(s.known) >= mostFolders {
+			clear(s.known)
+		}
+		ask = sync.OnceValues(func() (bool, error) { return isTableAt(ctx, s.r, string(dir)+"/") })
+		s.known[dir] = ask
+	}
+	return ask
+}
+
+// isTableAt reports whether a folder below the root is the root of a table of
+// any format. prefix is its name with a slash.
+func isTableAt(ctx context.Context, r store.Reader, prefix string) (bool, error) {
+	if r.Traits().Directories {
+		// The mark's name is enough, as in a listing, whatever it holds.
+		for _, mark := range []string{delta.LogDir, ".hoodie"} {
+			if _, err := r.Stat(ctx, prefix+mark); err == nil || !errors.Is(err, fs.ErrNotExist) {
+				return err == nil, err
+			}
+		}
+	} else if is, err := isTable(ctx, r, prefix); is || err != nil {
+		return is, err
+	}
+	names, err := childNames(ctx, r, prefix+"metadata/")
+	return delta.IcebergMetadata(names), err
+}
