@@ -134,7 +134,7 @@ func TestHudiListsWhatOurCleansLeave(t *testing.T) {
 			if a.Error != nil {
 				fail("the oracle fails: %v", a.Error)
 			}
-			if diff := m.compare(t, dir, c, a, &odd); diff != "" {
+			if diff := m.compare(t, program, dir, c, a, &odd); diff != "" {
 				fail("the plans differ: %s", diff)
 			}
 			e, err := prepareAt(t, disk, root, disk, c, m.clock(), lock.None{})
