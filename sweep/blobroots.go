@@ -164,6 +164,66 @@ func (b *blobPlaces) claim(ctx context.Context, me blobqueue.Claimer, also []lak
 	return nil
 }
 
+// emptied refuses a root that lost its claim: blobs below it are queued, which
+// were only after it was claimed, and no folder from the first one's up says so
+// any more. Such as a folder on which nothing is mounted must not pass for blobs
+// that are gone.
+//
+// Errors: Refused; those of the stores.
+func (b *blobPlaces) emptied(ctx context.Context, me blobqueue.Claimer, names *lake.BlobNames, queue *blobqueue.Queue) error {
+	for _, p := range b.places {
+		claimed, err := blobqueue.Claimed(ctx, p.store, p.root, "", me)
+		if err != nil {
+			return err
+		}
+		if claimed {
+			continue
+		}
+		snap, err := queue.Load(ctx)
+		if err != nil {
+			return err
+		}
+		for e, err := range snap.Entries(ctx) {
+			if err != nil {
+				return err
+			}
+			at, standing := names.Place(lake.BlobID(e.Path))
+			if standing != lake.MayDie || !p.root.Contains(at) {
+				continue
+			}
+			if claimed, err = b.claimedAbove(ctx, p, at, me); err != nil {
+				return err
+			}
+			if !claimed {
+				return &lake.Error{Op: "open blob root", Table: p.root.String(), Kind: lake.Refused, Code: "blob_root_missing", Err: fmt.Errorf("%s, which was there when %s was queued, is gone", lake.ClaimName, e.Path),
+					Hint: "Mount what belongs there. If the folder was emptied on purpose, put a file of that name there which names this table again: {\"schema\":1,\"tables\":[{\"table\":\"" + me.Table + "\"}]}."}
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// claimedAbove reports whether a folder that holds a place of p is claimed by me.
+func (b *blobPlaces) claimedAbove(ctx context.Context, p blobPlace, at lake.Root, me blobqueue.Claimer) (bool, error) {
+	for dir := path.Dir(strings.TrimPrefix(strings.TrimPrefix(at.Path, p.root.Path), "/")); dir != "."; dir = path.Dir(dir) {
+		if claimed, err := blobqueue.Claimed(ctx, p.store, p.root, dir, me); err != nil || claimed {
+			return claimed, err
+		}
+	}
+	for root, more := p.root.Parent(); more; root, more = root.Parent() {
+		claimed := false
+		r, err := b.e.Stores.OpenReader(ctx, root)
+		if err == nil {
+			claimed, err = blobqueue.Claimed(ctx, r, root, "", me)
+		}
+		if claimed || err != nil && !errors.Is(err, fs.ErrPermission) {
+			return claimed, err
+		}
+	}
+	return false, nil
+}
+
 // versioned reports whether deletes leave old versions in one of the roots.
 func (b *blobPlaces) versioned(ctx context.Context) (bool, error) {
 	for _, p := range b.places {

@@ -175,6 +175,9 @@ const keepArtifacts = 24 * time.Hour
 // prepare claims the roots and sweeps what earlier runs left.
 func (b *blobRun) prepare(ctx context.Context) error {
 	me := blobqueue.Claimer{Table: b.own.run.root.String(), ID: b.own.run.table.ID(), Since: b.e.Now().UTC(), Tool: b.e.Tool}
+	if err := b.places.emptied(ctx, me, b.names, b.queue); err != nil {
+		return err
+	}
 	if err := b.places.claim(ctx, me, b.also); err != nil {
 		return err
 	}

@@ -200,8 +200,12 @@ func (t *Table) Committed(ctx context.Context, instant string) (bool, error) {
 // BlobColumns returns the columns that refer to external blobs: those that the
 // newest schema says and those named in more, empty if there are none. The
 // newest schema is that of the newest completed write that has one, else the
-// one that the table was created with. It costs one request where the newest
-// write has a schema.
+// one that the table was created with.
+//
+// It costs one request where the newest write has a schema, and none if an
+// incremental plan was made of t and no commit that it read has such a column:
+// what became expired since the clean before is older than those, and Hudi
+// takes no column away.
 //
 // Errors: Damaged; Invalid for a name of a column that can't refer to blobs;
 // Unsupported for a bootstrapped table that refers to blobs; those of the store.
@@ -216,6 +220,9 @@ func (t *Table) BlobColumns(ctx context.Context, more []string) (blob.Columns, e
 }
 
 func (t *Table) blobColumns(ctx context.Context, more []string) (blob.Columns, error) {
+	if plain, err := t.plain(); err != nil || plain && len(more) == 0 {
+		return nil, t.wrap(err)
+	}
 	schema, err := t.schema(ctx)
 	if err != nil {
 		return nil, t.wrap(err)
@@ -228,6 +235,17 @@ func (t *Table) blobColumns(ctx context.Context, more []string) (blob.Columns, e
 		columns, err = columns.With(schema, more)
 	}
 	return columns, t.wrap(err)
+}
+
+// plain reports that the commits which planning read have a schema, and none of
+// them a column that refers to blobs.
+func (t *Table) plain() (bool, error) {
+	for _, s := range t.schemas {
+		if columns, err := blob.Detect(s); err != nil || len(columns) > 0 {
+			return false, err
+		}
+	}
+	return len(t.schemas) > 0, nil
 }
 
 // schema returns the table's newest schema as Avro JSON, "" if none is known.

@@ -45,6 +45,7 @@ type Table struct {
 	completion *completions
 	visible    visibility
 	listed     atomic.Int64 // requests of DataFiles
+	schemas    []string     // of the commits that planning read
 	spare      sync.Pool    // of *[]file, for the next folder's
 }
 

@@ -72,6 +72,15 @@ func Claim(ctx context.Context, s Claims, root lake.Root, me Claimer, known func
 	return &lake.Error{Op: "claim blob root", Table: me.Table, Kind: lake.Transient, Err: fmt.Errorf("other tables keep claiming %s", root), Hint: "Run again."}
 }
 
+// Claimed reports whether a claim in the folder dir of a store, "" for its
+// root, names a table.
+//
+// Errors: Damaged; those of the store.
+func Claimed(ctx context.Context, r store.Reader, root lake.Root, dir string, me Claimer) (bool, error) {
+	c, _, _, err := readClaim(ctx, r, root, path.Join(dir, lake.ClaimName))
+	return slices.ContainsFunc(c.Tables, func(have Claimer) bool { return have.Table == me.Table }), err
+}
+
 // Allowed makes sure that no table which me doesn't know has claimed the folder
 // dir of a store, "" for its root: one above a blob root, or between it and a
 // blob.
