@@ -92,16 +92,15 @@ type HudiRequest struct {
 // BlobRequest says what to do about the external blobs of a Hudi table. The
 // zero value leaves them alone.
 type BlobRequest struct {
-	Mode       string         // "off" (or ""), "plan": shown, "delete": queued, and deleted once they are due
-	Columns    []string       // columns that refer to blobs, beside those that the schema says
-	Roots      []lake.Root    // blobs die only below these
-	Grace      *time.Duration // how long a blob is queued before it may die; nil: 24 h
-	MinAge     *time.Duration // younger blobs stay; nil: 24 h
-	Also       []string       // other tables, whose references count too
-	TrustIndex bool           // what the table's index calls unreferenced isn't looked for in the files
-	ScanFiles  int64          // files read for references in one look at most, those known from the ledger not counted; 0: any number
-	ScanBytes  int64          // sizes of those files; 0: any
-	Wait       bool           // a run waits until the blobs that it queued are due
+	Mode      string         // "off" (or ""), "plan": shown, "delete": queued, and deleted once they are due
+	Columns   []string       // columns that refer to blobs, beside those that the schema says
+	Roots     []lake.Root    // blobs die only below these
+	Grace     *time.Duration // how long a blob is queued before it may die; nil: 24 h
+	MinAge    *time.Duration // younger blobs stay; nil: 24 h
+	Also      []string       // other tables, whose references count too
+	ScanFiles int64          // files read for references in one look at most, those known from the ledger not counted; 0: any number
+	ScanBytes int64          // sizes of those files; 0: any
+	Wait      bool           // a run waits until the blobs that it queued are due
 }
 
 // ApplyRequest is a wish to carry out a plan.

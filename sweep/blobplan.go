@@ -53,9 +53,6 @@ func (e *Engine) blobsOf(ctx context.Context, run *hudiRun) (*blobPlanner, error
 	if req.Grace != nil {
 		b.due = run.now.Add(*req.Grace)
 	}
-	if req.TrustIndex {
-		b.notes = append(b.notes, "--blobs-trust-index: what the table's index finds keeps a blob; that it finds nothing is confirmed in the files all the same, since indexes of Hudi 1.2.0 miss rows and know nothing of history")
-	}
 	b.judge = run.judgeOptions(e, names)
 	return b, nil
 }

@@ -22,7 +22,6 @@ type blobState struct {
 	MinAge        int64          `json:"min_age_ns"`
 	Also          []string       `json:"also,omitempty"`
 	Maps          []lake.BlobMap `json:"maps,omitempty"`
-	TrustIndex    bool           `json:"trust_index,omitempty"`
 	Wait          bool           `json:"wait,omitempty"`
 	DryRun        bool           `json:"dry_run,omitempty"`
 	Parallelism   int            `json:"parallelism,omitempty"`
@@ -37,7 +36,7 @@ const blobMinAge = 24 * time.Hour
 // blobState returns what carrying out the run's plan has to know.
 func (run *hudiRun) blobState() blobState {
 	r, c := run.req.Hudi.Blobs, run.config.Blobs
-	s := blobState{Columns: r.Columns, Grace: int64(blobGrace), MinAge: int64(blobMinAge), Also: r.Also, TrustIndex: r.TrustIndex, Wait: r.Wait,
+	s := blobState{Columns: r.Columns, Grace: int64(blobGrace), MinAge: int64(blobMinAge), Also: r.Also, Wait: r.Wait,
 		DryRun: c.DryRun, Parallelism: c.Parallelism, MaxCandidates: c.MaxCandidates, ScanFiles: r.ScanFiles, ScanBytes: r.ScanBytes}
 	if r.Grace != nil {
 		s.Grace = int64(*r.Grace)
@@ -85,7 +84,7 @@ func Blobs(h *filelist.Head) (listed, due, queued int64) {
 // request is the request that s was made of.
 func (s *blobState) request(table, zone string, t Tuning) (PlanRequest, error) {
 	grace, minAge := time.Duration(s.Grace), time.Duration(s.MinAge)
-	req := PlanRequest{Table: table, Tuning: t, Hudi: HudiRequest{TimelineZone: zone, Blobs: BlobRequest{Mode: "delete", Columns: s.Columns, Grace: &grace, MinAge: &minAge, Also: s.Also, TrustIndex: s.TrustIndex, Wait: s.Wait, ScanFiles: s.ScanFiles, ScanBytes: s.ScanBytes}}}
+	req := PlanRequest{Table: table, Tuning: t, Hudi: HudiRequest{TimelineZone: zone, Blobs: BlobRequest{Mode: "delete", Columns: s.Columns, Grace: &grace, MinAge: &minAge, Also: s.Also, Wait: s.Wait, ScanFiles: s.ScanFiles, ScanBytes: s.ScanBytes}}}
 	for _, text := range s.Roots {
 		root, err := lake.ParsePlace(text)
 		if err != nil {

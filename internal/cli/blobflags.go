@@ -26,7 +26,6 @@ func (f *blobFlags) bind(fs *pflag.FlagSet) {
 	fs.Var(newValue(&f.grace, "DURATION", parseDuration), "blob-grace", "Hudi: how long a blob is queued before it may die (default: 24h)")
 	fs.Var(newValue(&f.minAge, "DURATION", parseDuration), "blob-min-age", "Hudi: younger blobs stay (default: 24h)")
 	fs.Var(newValues(&f.req.Also, "TABLE", verbatim), "also-references", "Hudi: another table whose references keep blobs (repeatable)")
-	fs.BoolVar(&f.req.TrustIndex, "blobs-trust-index", false, "Hudi: no effect in this version: an index keeps blobs, and the files alone let one die")
 	fs.BoolVar(&f.req.Wait, "blobs-wait", false, "Hudi: wait until the blobs that this run queues are due, and delete them")
 }
 
