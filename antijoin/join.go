@@ -120,8 +120,14 @@ func (j *Join) Batch(ctx context.Context, objects []store.Info) error {
 // judgeAll judges objects, all or none.
 func (j *Join) judgeAll(ctx context.Context, objects []store.Info) error {
 	t := newTally()
+	keys := make([]lake.Key, len(objects))
 	for i := range objects {
-		if err := j.judge(ctx, objects[i], &t); err != nil {
+		keys[i] = lake.Listed(objects[i].Name)
+	}
+	needs := make([]keyset.Found, len(objects))
+	j.protectedAll(keys, needs)
+	for i, k := range keys {
+		if err := j.judge(ctx, k, objects[i], needs[i], &t); err != nil {
 			return err
 		}
 	}

@@ -8,15 +8,13 @@ import (
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/keyset"
 	"github.com/lakesweep/lakesweep/store"
 )
 
 // judge decides about one object, in the order of doubts: what it may not be,
 // who needs it, where it belongs, how old it is.
-func (j *Join) judge(ctx context.Context, o store.Info, t *tally) error {
-	k := lake.Listed(o.Name)
-	// Seen is seen, whatever else the object is: the guards count live files by it.
-	protected, first := j.protected(k)
+func (j *Join) judge(ctx context.Context, k lake.Key, o store.Info, need keyset.Found, t *tally) error {
 	if root, ok := foreignRoot(k, o.Kind == store.Dir || o.Kind == store.Marker); ok {
 		j.Foreign(root)
 	}
@@ -31,8 +29,8 @@ func (j *Join) judge(ctx context.Context, o store.Info, t *tally) error {
 		return nil
 	case j.o.Hidden(k):
 		return nil
-	case protected:
-		if first || !j.o.Repeats {
+	case need.Has:
+		if need.First || !j.o.Repeats {
 			t.candidates++
 			t.protected++
 		}
@@ -112,6 +110,18 @@ func (j *Join) protected(k lake.Key) (has, first bool) {
 		has, first = has || hasFolded, first || firstFolded
 	}
 	return has, first
+}
+
+// protectedAll is protected of many keys. Seen is seen, whatever else an object
+// is: the guards count live files by it.
+func (j *Join) protectedAll(keys []lake.Key, needs []keyset.Found) {
+	if !j.o.CaseFolds {
+		j.o.Protected.MarkAll(keys, needs)
+		return
+	}
+	for i, k := range keys {
+		needs[i].Has, needs[i].First = j.protected(k)
+	}
 }
 
 // needed reports whether the set holds a directory's name.

@@ -66,3 +66,45 @@ func BenchmarkSetHas(b *testing.B) {
 		s.Has(k)
 	}
 }
+
+// TestMarkAllIsMarkFirstOfEach compares them in sets of all sizes, in memory
+// and on disk, with keys that come again.
+func TestMarkAllIsMarkFirstOfEach(t *testing.T) {
+	for _, n := range []int{0, 1, 50, 3000, 60_000} {
+		for _, memory := range []int64{0, 200 << 10} {
+			build := func() *Set {
+				b := New()
+				if memory > 0 {
+					b = NewBounded(t.TempDir(), memory)
+				}
+				b.seed = 7 // the same collisions in both
+				for i := range n {
+					b.AddExpected(lake.Key(fmt.Sprint(i)))
+				}
+				s, err := b.Finish()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s
+			}
+			one, all := build(), build()
+			var keys []lake.Key
+			for i := range 2000 {
+				keys = append(keys, lake.Key(fmt.Sprint(i*i%(n+n/8+10))))
+			}
+			found := make([]Found, len(keys))
+			all.MarkAll(keys, found)
+			for i, k := range keys {
+				has, first := one.MarkFirst(k)
+				if found[i] != (Found{has, first}) || all.Seen(k) != one.Seen(k) {
+					t.Fatalf("%d keys, memory %d: %q is %+v, want %v %v", n, memory, k, found[i], has, first)
+				}
+			}
+			for _, s := range []*Set{one, all} {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
