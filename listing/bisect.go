@@ -59,6 +59,9 @@ func (w *walk) bisect(ctx context.Context) error {
 	}
 	w.board = newBoard(bounds)
 	w.points = newPoints(w.o.Seeds)
+	if len(w.points.seeds) > 0 {
+		w.gate.expect(w.guess / w.pageKeys())
+	}
 	if len(bounds) <= fewBounds && len(w.points.seeds) == 0 {
 		if err := w.first(ctx); err != nil {
 			return err

@@ -25,6 +25,8 @@ type gate struct {
 
 const (
 	firstWorkers = 16
+	mostFirst    = 64
+	pagesEach    = 8 // that a worker finds at least, if more than firstWorkers begin
 	manyWorkers  = 128
 	mostWorkers  = 384
 	crowded      = 1.6 // answers slower by this factor mean that workers wait for each other
@@ -35,6 +37,14 @@ func newGate(workers int) *gate {
 		return &gate{limit: workers, fixed: true}
 	}
 	return &gate{limit: firstWorkers, most: mostWorkers, ceiling: mostWorkers}
+}
+
+// expect lets more workers begin where so many pages are expected, and where
+// they may begin is known.
+func (g *gate) expect(pages float64) {
+	if !g.fixed {
+		g.limit = max(g.limit, min(int(pages)/pagesEach, mostFirst))
+	}
 }
 
 // answered notes that a page took this long while so many workers were busy.
