@@ -60,7 +60,12 @@ type bucket struct {
 	bulk   atomic.Bool  // DeleteObjects works, as far as we know
 	coding atomic.Int32 // codingUnknown, codingIgnored, codingSilent
 	key    customerKey
+	bodies chan struct{} // room for pages' bodies in memory
 }
+
+// pagesAtOnce is how many pages of a bucket are received and decoded at once. More requests
+// than that may be waiting for an answer, which takes ten times as long.
+const pagesAtOnce = 32
 
 // customerKey is an SSE-C key in the three forms that a request holds; nil without one.
 type customerKey struct{ algorithm, key, md5 *string }
@@ -75,7 +80,7 @@ func (o *Opener) bucket(ctx context.Context, name string) (*bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bucket{name: name, opt: o.opt}
+	b := &bucket{name: name, opt: o.opt, bodies: make(chan struct{}, pagesAtOnce)}
 	b.bulk.Store(o.opt.BulkDelete != "off")
 	if b.key, err = o.opt.customerKey(); err != nil {
 		return nil, err

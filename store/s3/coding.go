@@ -20,7 +20,7 @@ const (
 
 // listPage asks for a page and decodes its keys as the server means them.
 func (s *Store) listPage(ctx context.Context, in *s3.ListObjectsV2Input) (page, error) {
-	d := &pageDeserializer{silent: s.bucket.coding.Load() == codingSilent}
+	d := &pageDeserializer{bodies: s.bucket.bodies, silent: s.bucket.coding.Load() == codingSilent}
 	if _, err := s.bucket.ListObjectsV2(ctx, in, d.option); err != nil {
 		return page{}, err
 	}
@@ -44,7 +44,7 @@ func (s *Store) listPage(ctx context.Context, in *s3.ListObjectsV2Input) (page, 
 // Errors: ErrTruncated if the listing changed in between.
 func (s *Store) findCoding(ctx context.Context, in s3.ListObjectsV2Input, spelled page) (int32, error) {
 	in.EncodingType = ""
-	d := &pageDeserializer{}
+	d := &pageDeserializer{bodies: s.bucket.bodies}
 	if _, err := s.bucket.ListObjectsV2(ctx, &in, d.option); err != nil {
 		return codingUnknown, err
 	}

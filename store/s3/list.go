@@ -3,6 +3,7 @@ package s3
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -111,6 +112,7 @@ func merged(entries []store.Info) []store.Info {
 type pageDeserializer struct {
 	sdk    middleware.DeserializeMiddleware // for answers that are errors
 	silent bool                             // the server encodes keys without saying so
+	bodies chan struct{}
 	page   page
 }
 
@@ -133,6 +135,12 @@ func (d *pageDeserializer) HandleDeserialize(ctx context.Context, in middleware.
 	resp, ok := out.RawResponse.(*smithyhttp.Response)
 	if err != nil || !ok || resp.StatusCode < 200 || resp.StatusCode >= 300 {
 		return d.sdk.HandleDeserialize(ctx, in, answered{out, metadata, err})
+	}
+	select {
+	case d.bodies <- struct{}{}:
+		defer func() { <-d.bodies }()
+	case <-ctx.Done():
+		return out, metadata, errors.Join(ctx.Err(), resp.Body.Close())
 	}
 	work := workspaces.Get().(*workspace)
 	defer workspaces.Put(work)
