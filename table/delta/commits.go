@@ -11,8 +11,10 @@ import (
 	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
-// batchSize is how many files of a commit are handed over at once.
-const batchSize = 1024
+const (
+	batchSize  = 1024 // files of a commit that are handed over at once
+	longAtOnce = 12   // long commits that are read at once, which each take a few MiB
+)
 
 // batch is a part of a commit: some of its files, in the order of its lines,
 // or its other actions.
@@ -32,8 +34,8 @@ type commitReader struct {
 }
 
 // each calls fn with the batches of each commit, commit by commit in the order
-// given, in the calling goroutine. At most workers commits are in memory, with
-// a few batches each.
+// given, in the calling goroutine. At most workers commits are in memory, longAtOnce
+// long ones among them, with a few batches each.
 func (r commitReader) each(ctx context.Context, commits []logFile, fn func(c logFile, b batch) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -42,6 +44,7 @@ func (r commitReader) each(ctx context.Context, commits []logFile, fn func(c log
 		batches chan batch
 	}
 	queue := make(chan stream, r.t.workers())
+	long := make(chan struct{}, longAtOnce)
 	var g errgroup.Group
 	g.SetLimit(r.t.workers())
 	done := make(chan struct{})
@@ -55,8 +58,22 @@ func (r commitReader) each(ctx context.Context, commits []logFile, fn func(c log
 			case <-ctx.Done():
 				return
 			}
+			isLong := c.size > chunkSize
+			if isLong { // in this order, so that the one waited for is always read
+				select {
+				case long <- struct{}{}:
+				case <-ctx.Done():
+					close(s.batches)
+					return
+				}
+			}
 			g.Go(func() error {
 				defer close(s.batches)
+				defer func() {
+					if isLong {
+						<-long
+					}
+				}()
 				if err := r.read(ctx, c, s.batches); err != nil {
 					send(ctx, s.batches, batch{err: err})
 				}

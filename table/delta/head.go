@@ -147,7 +147,11 @@ func (t *Table) commitHeads(ctx context.Context, commits []logFile, lines lineRe
 	h := head{protocolVersion: -1, metadataVersion: -1}
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(t.workers())
+	limit := t.workers()
+	if t.o.Workers == 0 {
+		limit *= 2 // they are waited for more than worked on
+	}
+	g.SetLimit(limit)
 	for _, c := range commits {
 		g.Go(func() error {
 			found := head{protocolVersion: -1, metadataVersion: -1}
