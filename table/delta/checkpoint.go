@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -201,6 +202,9 @@ type rowGroup struct {
 	file  *parquetFile
 	index int
 	cols  []*leaf.Column
+
+	held   []byte // of the file, read before the columns were opened
+	heldAt int64
 }
 
 func (g *rowGroup) rows() int64 { return g.file.f.RowGroups()[g.index].NumRows() }
@@ -222,14 +226,46 @@ func (g *rowGroup) open(c *leaf.Column, node *parquet.Column) {
 		return
 	}
 	group := g.file.f.RowGroups()[g.index]
-	meta := g.file.f.Metadata().RowGroups[g.index].Columns[node.Index()].MetaData
-	start := meta.DataPageOffset
+	_, end := g.place(node.Index())
+	c.Leaf, c.Chunk = node, group.ColumnChunks()[node.Index()]
+	c.Source = leaf.NewRange(g.ctx, g.t.r, g.file.name, end)
+	c.Source.Hold(g.held, g.heldAt)
+	g.cols = append(g.cols, c)
+}
+
+// place returns where the chunk of a column lies in the file, as its footer says.
+func (g *rowGroup) place(column int) (start, end int64) {
+	meta := g.file.f.Metadata().RowGroups[g.index].Columns[column].MetaData
+	start = meta.DataPageOffset
 	if meta.DictionaryPageOffset > 0 {
 		start = meta.DictionaryPageOffset
 	}
-	c.Leaf, c.Chunk = node, group.ColumnChunks()[node.Index()]
-	c.Source = leaf.NewRange(g.ctx, g.t.r, g.file.name, min(start+meta.TotalCompressedSize, g.file.size))
-	g.cols = append(g.cols, c)
+	return start, min(start+meta.TotalCompressedSize, g.file.size)
+}
+
+// holdBytes is how far apart columns may lie to be read in one request.
+const holdBytes = 1 << 20
+
+// hold reads all columns of some actions in one request, if they lie side by
+// side as they do: a dozen small ones would cost as many, one after the other.
+func (g *rowGroup) hold(actions ...string) error {
+	from, to := g.file.size, int64(0)
+	for i, c := range g.file.f.Metadata().RowGroups[g.index].Columns {
+		if path := c.MetaData.PathInSchema; len(path) > 0 && slices.Contains(actions, path[0]) {
+			start, end := g.place(i)
+			from, to = min(from, start), max(to, end)
+		}
+	}
+	if from < 0 || from >= to || to-from > holdBytes {
+		return nil // the columns are read one by one, or found to be damaged
+	}
+	source, held := leaf.NewRange(g.ctx, g.t.r, g.file.name, to), make([]byte, to-from)
+	defer source.Close()
+	if _, err := source.ReadAt(held, from); err != nil {
+		return fault(source, err)
+	}
+	g.held, g.heldAt = held, from
+	return nil
 }
 
 // column returns a leaf that isn't repeated.

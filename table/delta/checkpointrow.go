@@ -207,6 +207,10 @@ func (g *rowGroup) head(h *head, version int64) error {
 	if reader.AllNull() && schema.AllNull() {
 		return nil
 	}
+	if err := g.hold("protocol", "metaData"); err != nil {
+		return err
+	}
+	reader, schema = g.column("protocol", "minReaderVersion"), g.column("metaData", "schemaString")
 	for row := range g.rows() {
 		ok, err := reader.At(row)
 		if err != nil {

@@ -148,3 +148,24 @@ func TestOnlyTheColumnsWantedAreRead(t *testing.T) {
 		t.Errorf("%d requests for 4 row groups", got)
 	}
 }
+
+// Protocol and metadata of a checkpoint, a dozen columns, take one request
+// after the footer's.
+func TestTheHeadOfACheckpointIsOneRequest(t *testing.T) {
+	f := newFixture(t)
+	f.Features([]string{"deletionVectors"}, []string{"appendOnly"}).Configure("a", "b").Configure("c", "d").Partition("p")
+	f.Commit(day(0), filler("a", 1100)...)
+	f.Checkpoint(0, day(1), deltatest.Checkpoint{RowGroup: 10})
+	f.Commit(day(2))
+	c := &counting{Reader: f.s}
+	tab, err := delta.Open(t.Context(), c, f.root, delta.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.opens.Load(); got > 3 {
+		t.Errorf("%d requests", got)
+	}
+	if m := tab.Metadata(); m.Configuration["a"] != "b" || m.Configuration["c"] != "d" || len(m.PartitionColumns) != 1 || len(tab.Info().Features) != 2 {
+		t.Errorf("%+v %+v", m, tab.Info())
+	}
+}

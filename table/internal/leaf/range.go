@@ -20,12 +20,19 @@ type Range struct {
 	end  int64
 	body io.ReadCloser
 	pos  int64 // of body
+
+	held   []byte // bytes of the object that were read before
+	heldAt int64
 }
 
 // NewRange returns a Range over the object name of r, up to the byte before end.
 func NewRange(ctx context.Context, r store.Reader, name string, end int64) *Range {
 	return &Range{Name: name, ctx: ctx, r: r, end: end}
 }
+
+// Hold gives the Range bytes of the object from off on, which cost no request
+// any more. They aren't changed.
+func (f *Range) Hold(held []byte, off int64) { f.held, f.heldAt = held, off }
 
 // ReadAt reads from the place where the last read ended without a new request.
 func (f *Range) ReadAt(p []byte, off int64) (int, error) {
@@ -38,6 +45,13 @@ func (f *Range) ReadAt(p []byte, off int64) (int, error) {
 	short := int64(len(p)) > f.end-off
 	if short {
 		p = p[:f.end-off]
+	}
+	if from := off - f.heldAt; from >= 0 && from+int64(len(p)) <= int64(len(f.held)) {
+		n := copy(p, f.held[from:])
+		if short {
+			return n, io.EOF
+		}
+		return n, nil
 	}
 	if f.body == nil || f.pos != off {
 		f.Close()
