@@ -64,6 +64,7 @@ func (m *model) engine(t testing.TB, st store.Store) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
+	m.pass(0) // the clock starts where the model stands
 	return &Engine{Stores: oneStore{root, st, m.elsewhere}, Now: m.time,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), StateDir: t.TempDir(), Tool: "lakesweep test"}
 }
