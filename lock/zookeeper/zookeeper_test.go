@@ -19,7 +19,7 @@ func TestOneHolderAtATime(t *testing.T) {
 	ctx := t.Context()
 	pauses := 0
 	provider := func(meanwhile func()) *Provider {
-		return New(Options{Servers: []string{server}, Path: "/hudi/" + t.Name(), Session: 10 * time.Second, Wait: lock.Wait{Attempts: 3, Sleep: func(context.Context, time.Duration) error {
+		return New(Options{Servers: []string{server}, Path: "/hudi/" + t.Name(), Session: 30 * time.Second, Wait: lock.Wait{Attempts: 3, Sleep: func(context.Context, time.Duration) error {
 			pauses++
 			if meanwhile != nil {
 				meanwhile()
