@@ -8,6 +8,7 @@
 # kept between runs (default ~/.cache/lakesweep). The last line is the sum.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+export SPARK_LOCAL_IP=127.0.0.1 # Spark's own servers, whatever the machine's name resolves to
 export INTEROP_CACHE=${INTEROP_CACHE:-$HOME/.cache/lakesweep}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

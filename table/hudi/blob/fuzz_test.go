@@ -105,6 +105,7 @@ func FuzzFiles(f *testing.F) {
 	ref := blobtest.M("s3://media/a")
 	f.Add(blobtest.Base(f, true, ref), false)
 	f.Add(blobtest.Plain(f, ref), false)
+	f.Add([]byte("\x15\x04\x19\xfc\xff\xff\xff\x7f\x00\x09\x00\x00\x00PAR1"), false) // a list of 2^28 columns
 	f.Add(blobtest.Log(f, nil, "1", ref), true)
 	f.Add(blobtest.ParquetLog(f, nil, "1", ref), true)
 	done := func(context.Context, string) (bool, error) { return true, nil }

@@ -46,6 +46,9 @@ func openParquet(src *source, known *schemas) (f *parquetFile, err error) {
 		if err != nil {
 			return err
 		}
+		if err = column.CheckFooter(src, src.size); err != nil {
+			return err
+		}
 		f.file, err = parquet.OpenFile(src, src.size, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/column"
 )
 
 const (
@@ -27,6 +28,9 @@ func newWriter[T any](out io.Writer) *parquet.GenericWriter[T] {
 // Errors: Damaged.
 func open(name string, at io.ReaderAt, size int64, columns ...string) (f *parquet.File, err error) {
 	defer recovered(name, &err)
+	if err = column.CheckFooter(at, size); err != nil {
+		return nil, err
+	}
 	if f, err = parquet.OpenFile(at, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
 		return nil, err
 	}

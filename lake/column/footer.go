@@ -1,0 +1,155 @@
+package column
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// CheckFooter reads the footer of a Parquet file of size bytes and checks that
+// every list in it is there to its end. The library makes room for as many
+// elements as a list claims before it reads the first: a damaged number would
+// end the process, which no recover can stop.
+//
+// Memory: the footer.
+// Errors: those of r; a malformed footer.
+// Source: Apache Thrift, thrift-compact-protocol.md.
+func CheckFooter(r io.ReaderAt, size int64) error {
+	var tail [8]byte
+	if size < int64(len(tail)) {
+		return fmt.Errorf("malformed Parquet: a file of %d bytes", size)
+	}
+	if err := readAt(r, tail[:], size-int64(len(tail))); err != nil {
+		return err
+	}
+	n := int64(binary.LittleEndian.Uint32(tail[:]))
+	if n > size-int64(len(tail)) {
+		return fmt.Errorf("malformed Parquet: a footer of %d bytes in a file of %d", n, size)
+	}
+	footer := make([]byte, n)
+	if err := readAt(r, footer, size-int64(len(tail))-n); err != nil {
+		return err
+	}
+	if s := (skipper{b: footer}); !s.structure(0) {
+		return errFooter
+	}
+	return nil
+}
+
+var errFooter = errors.New("malformed Parquet: the footer ends early or nests too deep")
+
+func readAt(r io.ReaderAt, p []byte, off int64) error {
+	if n, err := r.ReadAt(p, off); n < len(p) {
+		return err
+	}
+	return nil
+}
+
+// maxDepth bounds how deep structs and lists of a footer lie in each other.
+const maxDepth = 64
+
+// The types of Thrift's compact protocol.
+const (
+	typeTrue, typeFalse, typeByte          = 1, 2, 3
+	typeI16, typeI32, typeI64              = 4, 5, 6
+	typeDouble, typeBinary                 = 7, 8
+	typeList, typeSet, typeMap, typeStruct = 9, 10, 11, 12
+)
+
+// skipper passes over values of Thrift's compact protocol. Its methods report
+// whether the value is all there.
+type skipper struct{ b []byte }
+
+func (s *skipper) take(n uint64) bool {
+	if n > uint64(len(s.b)) {
+		return false
+	}
+	s.b = s.b[n:]
+	return true
+}
+
+func (s *skipper) varint() (uint64, bool) {
+	v, n := binary.Uvarint(s.b)
+	return v, n > 0 && s.take(uint64(n))
+}
+
+func (s *skipper) structure(depth int) bool {
+	for depth < maxDepth && len(s.b) > 0 {
+		head := s.b[0]
+		s.b = s.b[1:]
+		if head == 0 {
+			return true
+		}
+		if head>>4 == 0 { // the field's number follows
+			if _, ok := s.varint(); !ok {
+				return false
+			}
+		}
+		// A boolean field's value is its type.
+		if typ := head & 15; typ != typeTrue && typ != typeFalse && !s.value(typ, depth+1) {
+			return false
+		}
+	}
+	return false
+}
+
+func (s *skipper) value(typ byte, depth int) bool {
+	switch typ {
+	case typeTrue, typeFalse, typeByte:
+		return s.take(1)
+	case typeI16, typeI32, typeI64:
+		_, ok := s.varint()
+		return ok
+	case typeDouble:
+		return s.take(8)
+	case typeBinary:
+		n, ok := s.varint()
+		return ok && s.take(n)
+	case typeList, typeSet:
+		return s.list(depth)
+	case typeMap:
+		return s.entries(depth)
+	case typeStruct:
+		return s.structure(depth)
+	}
+	return false
+}
+
+func (s *skipper) list(depth int) bool {
+	if depth >= maxDepth || len(s.b) == 0 {
+		return false
+	}
+	n, typ := uint64(s.b[0]>>4), s.b[0]&15
+	s.b = s.b[1:]
+	if n == 15 {
+		var ok bool
+		if n, ok = s.varint(); !ok {
+			return false
+		}
+	}
+	for ; n > 0; n-- { // each element takes a byte at least
+		if !s.value(typ, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *skipper) entries(depth int) bool {
+	n, ok := s.varint()
+	if !ok || n == 0 {
+		return ok
+	}
+	if depth >= maxDepth || len(s.b) == 0 {
+		return false
+	}
+	key, val := s.b[0]>>4, s.b[0]&15
+	s.b = s.b[1:]
+	for ; n > 0; n-- {
+		if !s.value(key, depth+1) || !s.value(val, depth+1) {
+			return false
+		}
+	}
+	return true
+}
