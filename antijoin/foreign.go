@@ -74,7 +74,7 @@ func (f *foreignRoots) sorted() []string {
 //
 // Source: design/product.md, "Foreign tables".
 func foreignRoot(k lake.Key, directory bool) (lake.Key, bool) {
-	if !marked(string(k)) && !strings.HasSuffix(string(k), ".metadata.json") {
+	if !marked(string(k)) && !lake.IcebergMetadata(string(k)) {
 		return "", false
 	}
 	for name, end := range k.Components {
@@ -86,7 +86,7 @@ func foreignRoot(k lake.Key, directory bool) (lake.Key, bool) {
 			return k[:start-1], true
 		}
 	}
-	if dir := k.Dir(); !directory && strings.HasSuffix(string(k), ".metadata.json") && dir.Base() == "metadata" && dir.Dir() != "" {
+	if dir := k.Dir(); !directory && lake.IcebergMetadata(string(k)) && dir.Base() == "metadata" && dir.Dir() != "" {
 		return dir.Dir(), true
 	}
 	return "", false

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -157,7 +158,7 @@ func TestWhatKeepsAnObject(t *testing.T) {
 
 func TestForeignTablesAreLeftAloneWhereverTheyShow(t *testing.T) {
 	for _, mark := range []store.Info{
-		file("x/_delta_log/0.json", old(1)), file("x/.hoodie/hoodie.properties", old(1)), file("x/metadata/v1.metadata.json", old(1)),
+		file("x/_delta_log/0.json", old(1)), file("x/.hoodie/hoodie.properties", old(1)), file("x/metadata/v1.metadata.json", old(1)), file("x/metadata/v1.metadata.json.gz", old(1)),
 		{Name: "x/_delta_log", Kind: store.Dir}, {Name: "x/.hoodie", Kind: store.Marker},
 	} {
 		others := []store.Info{file("x/a", old(1)), file("x/p/b", old(1)), file("x0", old(1)), file("y/a", old(1))}
@@ -169,6 +170,46 @@ func TestForeignTablesAreLeftAloneWhereverTheyShow(t *testing.T) {
 			if res.Totals.Dead != 2 || !slices.Equal(res.Foreign, []string{"x"}) {
 				t.Errorf("%s at %d: %d dead, foreign %q", mark.Name, at, res.Totals.Dead, res.Foreign)
 			}
+		}
+	}
+}
+
+// An excerpt shows no marks: it is asked where its dead rows lie, unless it
+// turns out to be whole.
+func TestAnExcerptIsAskedForTablesInside(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		var asked atomic.Int64
+		o := antijoin.Options{Inside: func(_ context.Context, dir lake.Key) (lake.Key, bool, error) {
+			asked.Add(1)
+			return "x", dir.Below("x") || dir == "x", nil
+		}}
+		objects := []store.Info{file("x/p/a", old(1)), file("x/p/b", old(1)), file("y/a", old(1)), file("z", old(1))}
+		want := []string{"y/a", "z"}
+		if whole {
+			objects, want = append(objects, file("_delta_log/00000000000000000000.json", old(1))), []string{"x/p/a", "x/p/b", "y/a", "z"}
+		}
+		keys, res := dead(t, o, objects...)
+		if !slices.Equal(keys, want) || int(res.Totals.Dead) != len(want) || whole != (asked.Load() == 0) {
+			t.Errorf("whole %v: dead %q (%d), asked %d times; want %q", whole, keys, res.Totals.Dead, asked.Load(), want)
+		}
+	}
+}
+
+func TestWhatOtherNamesLeadToStays(t *testing.T) {
+	j := antijoin.New(antijoin.Options{Protected: protect(), Cutoff: cutoff, Hidden: hidden, Reason: orphan})
+	defer j.Close()
+	if err := j.Batch(t.Context(), []store.Info{file("a", old(1)), file("b", old(1))}); err != nil {
+		t.Fatal(err)
+	}
+	j.Spare("a")
+	j.Spare("elsewhere")
+	res, err := j.Finish(t.Context())
+	if err != nil || res.Totals.Dead != 1 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	for v, err := range res.Dead() {
+		if err != nil || v.Key != "b" {
+			t.Errorf("%q is dead (%v)", v.Key, err)
 		}
 	}
 }

@@ -163,7 +163,7 @@ func isIceberg(ctx context.Context, r store.Reader) (bool, error) {
 
 // isMetadata reports whether a file's name is that of an Iceberg table's metadata.
 func isMetadata(name string) bool {
-	return strings.HasSuffix(name, ".metadata.json") || strings.HasSuffix(name, ".metadata.json.gz")
+	return lake.IcebergMetadata(name)
 }
 
 // ownList takes the root and the time of a plan or a list of ours.

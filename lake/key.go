@@ -43,3 +43,10 @@ func (k Key) Components(yield func(name string, end int) bool) {
 		start += end + 1
 	}
 }
+
+// IcebergMetadata reports whether name is that of a file in which an Iceberg
+// table keeps its state: "v3.metadata.json", "00003-UUID.gz.metadata.json", or
+// "v3.metadata.json.gz" as older releases wrote it.
+func IcebergMetadata(name string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".metadata.json")
+}

@@ -127,9 +127,14 @@ func below(root Root, p string) (rel string, ok bool, err error) {
 			continue
 		}
 		// Cut as many components from the encoded form as the root has.
-		rest := strings.TrimPrefix(resolve(p), "/")
+		encoded := strings.TrimPrefix(resolve(p), "/")
+		rest := encoded
 		for range strings.Count(root.Path, "/") + 1 {
 			_, rest, _ = strings.Cut(rest, "/")
+		}
+		prefix := strings.TrimSuffix(strings.TrimSuffix(encoded, rest), "/")
+		if plain, err := decode(prefix); prefix != root.Path && plain != root.Path {
+			return "", false, errors.Join(err, errors.New("slashes of the table's root are encoded"))
 		}
 		return rest, rest != "", nil
 	}

@@ -163,6 +163,18 @@ func TestLiteLeavesHiddenNamesAlone(t *testing.T) {
 	w.has("live", "_p=1/f", "!gone")
 }
 
+// Whatever Iceberg calls its metadata, the folder around it is a table.
+func TestIcebergTablesInside(t *testing.T) {
+	w := newWorld(t)
+	w.live("live", old)
+	w.file("orphan", old)
+	for i, name := range []string{"v1.metadata.json", "00000-a.gz.metadata.json", "v1.metadata.json.gz"} {
+		w.file(fmt.Sprintf("%d/metadata/%s", i, name), old)
+		w.file(fmt.Sprintf("%d/data/f", i), old)
+	}
+	w.wants(w.request(week, "full"), "orphan")
+}
+
 // A file may be known by a symlink inside the table, its own or its folder's.
 // A listing shows it by its real name.
 func TestFilesBehindSymlinksInside(t *testing.T) {

@@ -40,5 +40,5 @@ func NewestIcebergMetadata(ctx context.Context, r store.Reader) (newest time.Tim
 
 // icebergFile reports whether Iceberg gives its metadata files such names.
 func icebergFile(base string) bool {
-	return strings.HasSuffix(base, ".metadata.json") || strings.HasSuffix(base, ".avro") || base == "version-hint.text"
+	return lake.IcebergMetadata(base) || strings.HasSuffix(base, ".avro") || base == "version-hint.text"
 }

@@ -89,7 +89,7 @@ func Foreign(names []string) bool {
 // its parent an Iceberg table.
 func IcebergMetadata(names []string) bool {
 	for _, n := range names {
-		if strings.HasSuffix(n, ".metadata.json") {
+		if lake.IcebergMetadata(n) {
 			return true
 		}
 	}
@@ -103,7 +103,7 @@ func ForeignRoot(k lake.Key) (lake.Key, bool) {
 	start := 0
 	for name, end := range k.Components {
 		if start > 0 && (name == LogDir || name == ".hoodie" ||
-			name == "metadata" && strings.HasSuffix(string(k), ".metadata.json") && strings.Count(string(k[end:]), "/") == 1) {
+			name == "metadata" && lake.IcebergMetadata(string(k)) && strings.Count(string(k[end:]), "/") == 1) {
 			return k[:start-1], true
 		}
 		start = end + 1
