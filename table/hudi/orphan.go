@@ -61,10 +61,8 @@ func (p *Plan) orphan(ctx context.Context, partition string, f file) (bool, erro
 	if f.missing || saved || planned || f.Log && p.t.timeline.Layout == timeline.Layout1 {
 		return false, nil
 	}
-	for _, i := range p.t.timeline.Instants {
-		if i.Time == f.Instant {
-			return false, nil
-		}
+	if p.t.onTimeline(f.Instant) {
+		return false, nil
 	}
 	return p.t.completion.gone(ctx, f.Instant)
 }

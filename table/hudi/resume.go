@@ -150,11 +150,13 @@ func (t *Table) nameIn(partition, path string) (string, error) {
 }
 
 // resumed appends to out rulings on a group by the pending plan. What came to need a file since
-// the plan was made stops the clean.
+// the plan was made stops the clean. A leftover that the plan takes for a slice, as Hudi does, is
+// ruled on too: the clean can't complete while it stands.
 func (p *Plan) resumed(g *group, out []ruling) ([]ruling, error) {
 	_, replaced := p.rules.services.replaced[g.id]
 	newest, _ := p.rules.landmarks(g)
-	for _, s := range g.slices {
+	for n, s := range slices.Concat(g.slices, g.hidden) {
+		hidden := n >= len(g.slices)
 		v := ruling{slice: s, group: g.id, newest: s == newest && !replaced, replaced: replaced, because: table.Because{Instant: p.Resumes, Action: string(timeline.Clean), Rule: "the pending clean doesn't name it"}}
 		named, all := 0, 0
 		s.files(func(f *file) {
@@ -164,7 +166,9 @@ func (p *Plan) resumed(g *group, out []ruling) ([]ruling, error) {
 			}
 		})
 		if named == 0 {
-			out = append(out, v)
+			if !hidden {
+				out = append(out, v)
+			}
 			continue
 		}
 		hold, held := p.rules.held(g.id, s)
@@ -175,6 +179,8 @@ func (p *Plan) resumed(g *group, out []ruling) ([]ruling, error) {
 			return nil, p.unsafe(s, "it is the newest slice of its file group")
 		case named < all:
 			return nil, p.unsafe(s, "the plan names only a part of the slice")
+		case hidden && (len(s.logs) > 0 || p.t.onTimeline(s.instant)):
+			return nil, p.unsafe(s, "its instant isn't complete")
 		}
 		v.dead, v.reason = true, lake.ExpiredSlice
 		if replaced {
@@ -184,6 +190,11 @@ func (p *Plan) resumed(g *group, out []ruling) ([]ruling, error) {
 		out = append(out, v)
 	}
 	return out, nil
+}
+
+// onTimeline reports whether any action has a requested time.
+func (t *Table) onTimeline(time string) bool {
+	return slices.ContainsFunc(t.timeline.Instants, func(i timeline.Instant) bool { return i.Time == time })
 }
 
 func (p *Plan) unsafe(s *slice, why string) error {

@@ -146,6 +146,9 @@ func (r *Run) check(ctx context.Context) error {
 	if err := r.revival.look(ctx, r.t.timeline); err != nil {
 		return err
 	}
+	if _, ok := r.t.timeline.Find(r.instant, timeline.Clean); r.instant != "" && !ok && !r.done {
+		return r.stale("the clean %s was removed from the timeline", r.instant)
+	}
 	touching := false
 	for _, i := range r.t.timeline.Instants {
 		if !matters(i) || r.known[mark(i)] {

@@ -1,6 +1,8 @@
 package hudi
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -299,4 +301,77 @@ func TestFilesGoneBeforeTheClean(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkCleaned(t, s, p, slices.Concat(p.Deleted, p.OtherRemoved))
+}
+
+// A pending clean that somebody took off the timeline isn't finished, and no
+// inflight file is made for it: without a plan, it would stop every later clean.
+func TestARemovedCleanIsNotFinished(t *testing.T) {
+	for _, version := range []int{6, 9} {
+		s := newScenario(t, version, false)
+		s.upsert(1, "f")
+		s.upsert(2, "f")
+		s.upsert(3, "f")
+		data, err := timeline.CleanPlan{Policy: string(LatestCommits), Files: map[string][]timeline.CleanFile{"p=1": {s.planned("p=1", s.groups[0].slices[0].base)}}}.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.instant(s.hour(4), timeline.Clean, timeline.Requested, "", data)
+		e, err := prepareAt(t, s.store, lake.Root{Scheme: "mem", Path: "t"}, s.store, commits(1), s.hourAt(49), lock.None{})
+		if err != nil || len(e.rows) != 1 {
+			t.Fatal(e, err)
+		}
+		dir := openAt(t, s.store, s.now).timeline.Dir
+		if err := s.store.Remove(t.Context(), dir+"/"+s.hour(4)+".clean.requested", ""); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.carryOut(t.Context(), s.store); lake.KindOf(err) != lake.Stale {
+			t.Errorf("version %d: %v", version, err)
+		}
+		for _, name := range s.store.Names() {
+			if strings.Contains(name, ".clean") {
+				t.Errorf("version %d: %s", version, name)
+			}
+		}
+		if _, err := s.store.Stat(t.Context(), string(e.rows[0].Key)); err != nil {
+			t.Errorf("version %d: %v", version, err)
+		}
+	}
+}
+
+// What Hudi takes for a slice and lakesweep for a leftover, since the archived
+// timeline doesn't know its instant, dies where a pending clean of Hudi's names
+// it, and nothing where the instant is under way.
+func TestAPendingCleanThatNamesALeftover(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		s := newScenario(t, 9, false)
+		s.upsert(1, "f")
+		s.upsert(3, "f")
+		s.upsert(4, "f")
+		s.upsert(5, "f")
+		left := s.base(s.group("p=1", "f"), s.hour(2)).base // rolled back, not whole
+		if busy {
+			s.instant(s.hour(2), timeline.Commit, timeline.Inflight, "", nil)
+		}
+		data, err := timeline.CleanPlan{Policy: string(LatestCommits), Files: map[string][]timeline.CleanFile{"p=1": {s.planned("p=1", s.groups[0].slices[0].base), s.planned("p=1", left)}}}.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.instant(s.hour(6), timeline.Clean, timeline.Requested, "", data)
+		e, err := prepareAt(t, s.store, lake.Root{Scheme: "mem", Path: "t"}, s.store, commits(1), s.hourAt(49), lock.None{})
+		if busy {
+			if lake.KindOf(err) != lake.Refused {
+				t.Errorf("in flight: %v", err)
+			}
+			continue
+		}
+		if err == nil {
+			err = e.carryOut(t.Context(), s.store)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		if _, err := s.store.Stat(t.Context(), "p=1/"+left); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the leftover: %v", err)
+		}
+	}
 }
