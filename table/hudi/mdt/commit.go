@@ -147,6 +147,9 @@ func (t *Table) logs(ctx context.Context, w Writing, c Clean, commit *timeline.L
 	if err != nil {
 		return nil, err
 	}
+	if err := t.pendingSlices(ctx, FilesPartition, groups); err != nil {
+		return nil, err
+	}
 	t.addLog(out, commit, FilesPartition, ids[0], groups[ids[0]], c.Instant, data, n, len(c.DeadPartitions))
 	voids, err := t.tombstones(ctx, c)
 	if err != nil {
@@ -158,6 +161,9 @@ func (t *Table) logs(ctx context.Context, w Writing, c Clean, commit *timeline.L
 	}
 	for _, part := range slices.Sorted(maps.Keys(voids)) {
 		groups, err := t.newest(ctx, part)
+		if err == nil {
+			err = t.pendingSlices(ctx, part, groups)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +196,7 @@ const writeToken = "0-0-0"
 func (t *Table) addLog(out map[string][]byte, commit *timeline.LogCommit, partition, id string, s *slice, instant string, data []byte, writes, deletes int) {
 	at, version, prev := instant, 1, instant
 	if t.Timeline.Layout == timeline.Layout1 {
-		at, version = t.latestSlice(s)
+		at, version = s.instant, s.nextVersion()
 		prev = at
 	}
 	name := fmt.Sprintf(".%s_%s.log.%d_%s", id, at, version, writeToken)
@@ -201,22 +207,39 @@ func (t *Table) addLog(out map[string][]byte, commit *timeline.LogCommit, partit
 	})
 }
 
-// latestSlice returns the base instant and the next free log version of the
-// slice that a log of version 6 goes to: a pending compaction makes a new one.
-func (t *Table) latestSlice(s *slice) (instant string, version int) {
-	instant = s.instant
+// pendingSlices moves on the base instants under which version 6 names the next
+// logs: a pending compaction makes a new slice of each group that its plan has.
+// On another group's name its instant would hide the group's base file.
+func (t *Table) pendingSlices(ctx context.Context, partition string, groups map[string]*slice) error {
+	if t.Timeline.Layout != timeline.Layout1 {
+		return nil
+	}
 	for _, i := range t.Timeline.Instants {
-		if i.Action == timeline.Compaction && i.State != timeline.Completed {
-			instant = max(instant, i.Time)
+		if i.Action != timeline.Compaction || i.State == timeline.Completed {
+			continue
+		}
+		operations, err := t.Timeline.Compaction(ctx, i)
+		if err != nil {
+			return err
+		}
+		for _, o := range operations {
+			if g := groups[o.FileID]; g != nil && o.Partition == partition {
+				g.instant = max(g.instant, i.Time)
+			}
 		}
 	}
-	version = 1
+	return nil
+}
+
+// nextVersion is the next free log version under the slice's instant.
+func (s *slice) nextVersion() int {
+	version := 1
 	for _, l := range s.logs {
-		if l.Instant == instant {
+		if l.Instant == s.instant {
 			version = max(version, l.Version+1)
 		}
 	}
-	return instant, version
+	return version
 }
 
 // writeSchema returns the record schema that the table's writer uses, so that

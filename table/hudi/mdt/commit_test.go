@@ -1,6 +1,7 @@
 package mdt
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/avro"
+	"github.com/twmb/avro/ocf"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
@@ -198,5 +201,55 @@ func TestShard(t *testing.T) {
 	}
 	if shard("polygenelubricants", 1) != 0 {
 		t.Error("one shard holds all")
+	}
+}
+
+const compactionSchema = `{"type":"record","name":"HoodieCompactionPlan","fields":[{"name":"operations","type":{"type":"array","items":{"type":"record","name":"o","fields":[
+{"name":"baseInstantTime","type":"string"},{"name":"fileId","type":"string"},{"name":"partitionPath","type":"string"}]}}}]}`
+
+// While a compaction of the metadata table is pending, version 6 names the logs
+// of the groups in its plan by its instant, and of no others: those have no slice there.
+func TestLogsBesideAPendingCompaction(t *testing.T) {
+	seen := 0
+	fixture.Each(t, func(t *testing.T, c *fixture.Case) {
+		if c.Expected.TableVersion != 6 || !slices.Contains(c.Expected.MetadataPartitions, columnStats) {
+			return
+		}
+		for _, p := range c.Expected.Policies {
+			if p.Clean == nil || len(p.Deleted) == 0 {
+				continue
+			}
+			s := mem.New(mem.Options{})
+			copyMeta(t, s, c.Table)
+			schema, err := avro.Parse(compactionSchema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var plan bytes.Buffer
+			w, err := ocf.NewWriter(&plan, schema)
+			if err == nil {
+				err = w.Encode(map[string]any{"operations": []map[string]any{{"baseInstantTime": "1", "fileId": "files-0000-0", "partitionPath": FilesPartition}}})
+			}
+			if err = errors.Join(err, w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			at := p.Clean.Instant + "001"
+			s.Put(Dir+"/.hoodie/"+at+".compaction.requested", plan.Bytes(), time.Time{})
+			if err := open(t, s).Commit(t.Context(), writing(s, p.Clean.Instant), cleanOf(p)); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range s.Names() {
+				if strings.HasPrefix(name, Dir+"/"+columnStats+"/.") && strings.Contains(name, "_"+at+".log.") {
+					t.Errorf("%s lies in a slice that isn't there", name)
+				}
+			}
+			if !slices.Contains(s.Names(), Dir+"/files/.files-0000-0_"+at+".log.1_0-0-0") {
+				t.Error("the log of files doesn't lie in the new slice")
+			}
+			seen++
+		}
+	})
+	if seen == 0 {
+		t.Skip("no table of version 6 with column statistics")
 	}
 }
