@@ -143,9 +143,11 @@ func TestSavepointOfAnArchivedCommit(t *testing.T) {
 	}
 }
 
-// C8: only a partitioned table's clean records the savepoints.
-func TestSavepointsRecordedByPartitionedTables(t *testing.T) {
-	for parted, want := range map[bool]int{true: 1, false: 0} {
+// C8: a clean records the savepoints; Hudi's only that of a partitioned table.
+// When one of them goes, writers archive no replace commit whose groups it held
+// until the next clean has taken them.
+func TestSavepointsAreRecorded(t *testing.T) {
+	for parted, want := range map[bool]int{true: 1, false: 1} {
 		s := newScenario(t, 9, false)
 		if !parted {
 			p := string(contents(t, s.store, ".hoodie/hoodie.properties"))

@@ -108,7 +108,7 @@ func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 	} else if c.Policy != LatestVersions {
 		return p.nothing(p.Why)
 	}
-	if t.partitioned() && len(t.services.savepoints) > 0 {
+	if len(t.services.savepoints) > 0 { // until the next clean writers archive nothing that one of them holds
 		p.Extra["savepointed_timestamps"] = strings.Join(t.services.savepointTimes(), ",")
 	}
 	return p, p.choose(ctx, last)
@@ -160,7 +160,7 @@ func (p *Plan) choose(ctx context.Context, last *lastClean) (err error) {
 		p.start, p.descend, err = p.t.all()
 		return err
 	}
-	if p.Config.Policy == LatestVersions || !p.Config.Incremental || p.Config.Orphans || last == nil || strings.TrimSpace(last.meta.Earliest) == "" || last.meta.Earliest < p.t.timeline.Start() {
+	if p.Config.Policy == LatestVersions || !p.Config.Incremental || p.Config.Orphans || last == nil || last.meta.Extra[extraAhead] != "" || strings.TrimSpace(last.meta.Earliest) == "" || last.meta.Earliest < p.t.timeline.Start() {
 		return full()
 	}
 	for _, old := range strings.Split(last.meta.Extra["savepointed_timestamps"], ",") {
@@ -338,22 +338,25 @@ func (s *Summary) add(o Summary) {
 // Claim returns the earliest commit to retain that the clean may claim, nil
 // for none: not one beyond a replace commit whose groups partly stay; and for a
 // clean that leaves files to a later one, or looked at some partitions only by
-// wish, that of the clean before. Under LatestVersions a clean claims none, for
-// which writers archive up to the clean itself; so one that leaves replaced
-// groups behind claims their replace commit.
+// wish, that of the clean before. For a clean that claims none, as all do under
+// LatestVersions, writers archive up to the clean itself; so one that leaves
+// replaced groups behind claims their replace commit instead.
 //
 // Source: spec/hudi-clean.md section 10, traps 1 and 2.
 func (p *Plan) Claim() (*timeline.Instant, error) {
-	partial, held := p.Config.filtered() || p.Summary.Left > 0, p.Summary.HeldBack
+	held := p.Summary.HeldBack
 	switch {
 	case p.Config.Policy == LatestVersions && p.Resumes == "":
-		if partial {
+		if p.partial() {
 			held = p.t.services.oldestReplace()
 		}
 	case p.Earliest == nil:
 		return nil, nil
-	case partial:
-		return p.claimBefore(), nil
+	case p.partial():
+		if before := p.claimBefore(); before != nil {
+			return before, nil
+		}
+		held = p.t.services.oldestReplace()
 	case held == "" || held >= p.Earliest.Time:
 		return p.Earliest, nil
 	}
@@ -364,6 +367,15 @@ func (p *Plan) Claim() (*timeline.Instant, error) {
 		return &i, nil
 	}
 	return nil, errors.New("the replace commit " + held + " is gone from the timeline")
+}
+
+// partial reports whether the plan leaves out partitions, or dead files.
+func (p *Plan) partial() bool { return p.Config.filtered() || p.Summary.Left > 0 }
+
+// ahead reports whether what a partial clean claims is no clean's: there is
+// none before it that looked at all partitions. The next one has to.
+func (p *Plan) ahead() bool {
+	return p.partial() && (p.last == nil || p.last.meta.Earliest == "" || p.last.meta.Extra[extraAhead] != "")
 }
 
 // claimBefore is what the clean before claims, also where the commit is archived.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -87,16 +88,54 @@ func TestReplacedGroupOfASavepointThatWent(t *testing.T) {
 // What a failed write left in a group that was replaced goes with the group,
 // though the archived timeline doesn't know its instant.
 func TestLeftoversOfAReplacedGroupGoToo(t *testing.T) {
-	s := newScenario(t, 9, false)
-	s.upsert(1, "f")
-	s.base(s.group("p=1", "f"), s.hour(2)) // rolled back, not whole
-	s.replaced(3, "f")
-	s.upsert(4, "g")
-	s.upsert(5, "g")
-	s.forgets(1, timeline.Commit)
-	s.archived(s.hour(1))
-	if got := s.dies(commits(1), 49); got != "f@1 f@2" {
-		t.Errorf("%q dies", got)
+	for _, archived := range []bool{false, true} {
+		s := newScenario(t, 9, false)
+		s.upsert(1, "f")
+		s.base(s.group("p=1", "f"), s.hour(2)) // rolled back, not whole
+		s.replaced(3, "f")
+		s.upsert(4, "g")
+		s.upsert(5, "g")
+		if archived {
+			s.forgets(1, timeline.Commit)
+			s.archived(s.hour(1))
+		}
+		if got := s.dies(commits(1), 49); got != "f@1 f@2" {
+			t.Errorf("archived %v: %q dies", archived, got)
+		}
+	}
+}
+
+// While no clean is complete, writers archive no replace commit. So the first
+// one, if it doesn't look at all partitions, claims the oldest of them, and the
+// next looks at all again.
+func TestFirstPartialCleanHoldsReplaceCommits(t *testing.T) {
+	for rule, change := range map[string]func(c *Config){
+		"filtered": func(c *Config) { c.Incremental, c.Selected = false, []string{"p=10"} },
+		"split":    func(c *Config) { c.MaxFiles = 1 },
+	} {
+		s := newScenario(t, 9, false)
+		s.commit(1, "UPSERT", "p=1/f", "p=2/g", "p=10/h")
+		s.commit(2, "UPSERT", "p=1/f", "p=2/g", "p=10/h")
+		s.replaced(3, "f")
+		s.commit(4, "UPSERT", "p=10/h")
+		s.commit(5, "UPSERT", "p=10/h")
+		c := commits(1)
+		change(&c)
+		e, err := prepare(t, s.store, s.store, c, s.hourAt(6), lock.None{})
+		if err == nil {
+			err = e.carryOut(t.Context(), s.store)
+		}
+		if err != nil {
+			t.Fatal(rule, err)
+		}
+		last, err := openAt(t, s.store, s.hourAt(7)).lastClean(t.Context())
+		if err != nil || last == nil || last.meta.Earliest != s.hourText(3) {
+			t.Errorf("%s: claims %+v, %v", rule, last, err)
+		}
+		s.commit(8, "UPSERT", "p=10/h")
+		if got := s.looksAt(commits(1)); got != "all" {
+			t.Errorf("%s: the next clean looks at %q", rule, got)
+		}
 	}
 }
 

@@ -64,6 +64,10 @@ type Run struct {
 // extraPlan is the key in a clean's extra metadata that makes it ours.
 const extraPlan = "lakesweep.plan"
 
+// extraAhead is the key that says of a clean that it claims an earliest commit
+// for the archiver's sake, and didn't look at all partitions.
+const extraAhead = "lakesweep.partial"
+
 // Run returns the recorder and guardian of a plan of this table.
 //
 // Errors: Invalid for a state that State didn't write.

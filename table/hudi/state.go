@@ -41,6 +41,9 @@ func (p *Plan) State() (map[string]string, error) {
 			return nil, err
 		}
 	}
+	if p.ahead() && p.Resumes == "" {
+		p.Extra[extraAhead] = "true"
+	}
 	for key, v := range map[string]any{stateExtra: p.Extra, stateDead: p.Summary.DeadPartitions, stateGhosts: p.Summary.Ghosts} {
 		if err := put(s, key, v); err != nil {
 			return nil, err

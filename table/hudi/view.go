@@ -76,15 +76,13 @@ func (t *Table) groups(ctx context.Context, partition string, files []file) ([]g
 			return nil, err
 		}
 		g.slices = all[:0]
-		_, replaced := t.services.replaced[g.id]
+		by, replaced := t.services.replaced[g.id]
 		for _, s := range all {
 			committed, err := t.visible.committed(ctx, s.instant)
 			if err != nil {
 				return nil, err
 			}
-			// Hudi takes what is older than the timeline for committed: what
-			// stayed of a replaced group would come back with the group.
-			if committed || replaced && s.instant < t.completion.start {
+			if committed || replaced && t.superseded(s.instant, by) {
 				g.slices = append(g.slices, s)
 			} else {
 				g.hidden = append(g.hidden, s)
@@ -93,6 +91,13 @@ func (t *Table) groups(ctx context.Context, partition string, files []file) ([]g
 		out = append(out, g)
 	}
 	return out, nil
+}
+
+// superseded reports whether an uncommitted slice of a replaced group goes with
+// the group: no writer is at it. Hudi takes what is older than the timeline for
+// committed, so what stayed of the group would come back as rows.
+func (t *Table) superseded(instant string, by timeline.Instant) bool {
+	return instant < t.completion.start || instant < by.Time && !t.onTimeline(instant)
 }
 
 // inOrder returns the files by group, newest instant first, then by name.
