@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/column"
 	"github.com/lakesweep/lakesweep/store"
 )
 
@@ -82,7 +83,11 @@ func (a *Archive) add(ctx context.Context, r store.Reader, name string) (err err
 	if err != nil {
 		return err
 	}
-	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
+	in := bytes.NewReader(data)
+	if err := column.CheckFooter(in, in.Size()); err != nil {
+		return err
+	}
+	f, err := parquet.OpenFile(in, in.Size())
 	if err != nil {
 		return err
 	}
