@@ -17,7 +17,7 @@ const statsAtOnce = 16
 
 // inspect looks at the objects that can't be deleted on condition, where the
 // plan doesn't know them well enough or is too old, and settles those that are
-// gone, changed or young. It fills in the condition of the others.
+// gone, changed or young; what is young by the plan itself is spared unseen. It fills in the condition of the others.
 //
 // Source: architecture.md, law L6; product.md, "Inventories".
 func (r *run) inspect(ctx context.Context, items []item) {
@@ -26,6 +26,10 @@ func (r *run) inspect(ctx context.Context, items []item) {
 	for i := range items {
 		it := &items[i]
 		if it.outcome != "" {
+			continue
+		}
+		if !it.v.Modified.IsZero() && r.young(&it.v, it.v.Modified, it.place) {
+			it.outcome = filelist.Spared // LITE goes by the log's times: somebody has written the name again
 			continue
 		}
 		if t := it.place.Traits(); t.IfMatch {

@@ -246,7 +246,6 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 		match = run.where.match(run.protected)
 	}
 	inside, foreign := newInsides(run.reader), map[lake.Key]bool{}
-	grain := run.reader.Traits().ClockGrain
 	var mu sync.Mutex
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(liteStats)
@@ -282,14 +281,12 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 				return nil
 			}
 			v.totals.Candidates++
-			switch m := match(verdict.Key); {
-			case m == antijoin.Unknown:
+			switch match(verdict.Key) {
+			case antijoin.Unknown:
 				v.totals.KeptUnknown++
-			case m == antijoin.False:
+			case antijoin.False:
 				v.totals.Unmatched++
-			case !info.Modified.Before(run.cutoff) || info.Modified.Add(grain).After(run.cutoff):
-				v.totals.TooYoung++ // somebody uses the name again
-			default:
+			case antijoin.True:
 				count(&v.totals, &verdict)
 				return sorter.Add(verdict)
 			}
