@@ -2,6 +2,7 @@ package delta
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/column"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
 	"github.com/lakesweep/lakesweep/table/internal/leaf"
 )
@@ -56,16 +58,42 @@ func (t *Table) openParquet(ctx context.Context, f logFile, sidecar bool) (_ *pa
 	source := leaf.NewRange(ctx, t.r, f.name, f.size)
 	defer source.Close()
 	defer recoverCorrupt(f.name, &err)
+	if err := holdFooter(source, f.size); err != nil {
+		return nil, fault(source, err)
+	}
+	if err := column.CheckFooter(source, f.size); err != nil {
+		return nil, fault(source, err)
+	}
 	file, err := parquet.OpenFile(source, f.size, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true),
 		parquet.SkipBloomFilters(true), parquet.OptimisticRead(true), parquet.ReadBufferSize(pageBuffer))
 	if err != nil {
 		return nil, fault(source, err)
 	}
+	source.Hold(nil, 0)
 	p := &parquetFile{f, file, sidecar}
 	t.footers.mu.Lock()
 	t.footers.files[f.name] = p
 	t.footers.mu.Unlock()
 	return p, nil
+}
+
+// holdFooter reads the end of the file once, so far as its footer needs.
+func holdFooter(source *leaf.Range, size int64) error {
+	for want := min(size, pageBuffer); ; {
+		tail := make([]byte, want)
+		if _, err := source.ReadAt(tail, size-want); err != nil {
+			return err
+		}
+		source.Hold(tail, size-want)
+		if want < 8 {
+			return nil // column.CheckFooter refuses it
+		}
+		need := 8 + int64(binary.LittleEndian.Uint32(tail[want-8:]))
+		if need <= want || need > size {
+			return nil
+		}
+		want = need
+	}
 }
 
 // fault tells what an error of the Parquet reader over source means: the

@@ -107,6 +107,9 @@ func TestB019CorruptCheckpoint(t *testing.T) {
 			{"half", func(b []byte) []byte { return b[:len(b)/2] }},
 			{"footer only", func(b []byte) []byte { return append([]byte("PAR1"), b[len(b)/2:]...) }},
 			{"no bytes", func([]byte) []byte { return nil }},
+			{"a footer that claims 2^28 columns", func([]byte) []byte {
+				return []byte("PAR1\x15\x04\x19\xfc\xff\xff\xff\x7f\x00\x09\x00\x00\x00PAR1")
+			}},
 		} {
 			t.Run(name+" "+damage.name, func(t *testing.T) {
 				f := eleven(t)
