@@ -49,15 +49,19 @@ type Table struct {
 	spare      sync.Pool    // of *[]file, for the next folder's
 }
 
-// Detect reports whether a Hudi table's root is at the place that r reads.
+// Detect reports whether a Hudi table's root is at the place that r reads: by
+// its properties or their backup, asked for at once.
 func Detect(ctx context.Context, r store.Reader) (bool, error) {
-	for _, name := range []string{"hoodie.properties", "hoodie.properties.backup"} {
-		_, err := r.Stat(ctx, Dir+"/"+name)
-		if err == nil {
-			return true, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return false, err
+	names := [...]string{"hoodie.properties", "hoodie.properties.backup"}
+	var errs [len(names)]error
+	var asked sync.WaitGroup
+	for i, name := range names {
+		asked.Go(func() { _, errs[i] = r.Stat(ctx, Dir+"/"+name) })
+	}
+	asked.Wait()
+	for _, err := range errs {
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return err == nil, err
 		}
 	}
 	return false, nil
