@@ -35,16 +35,6 @@ type blobWorld struct {
 	refs   map[string][]string // file, relative to the table → blobs
 	faults *store.Faults
 	schema string
-	mor    bool                  // merge-on-read: a group's later files are logs, until it is compacted
-	slices map[string]*blobSlice // of a merge-on-read table, the newest of each group
-}
-
-// blobSlice is a file slice: its base instant, the number of its logs, and what
-// its records refer to in the end.
-type blobSlice struct {
-	base string
-	logs int
-	refs []string
 }
 
 // fataler is what tests and rapid's share.
@@ -56,7 +46,7 @@ type fataler interface {
 
 func newBlobWorld(t fataler, tb testing.TB) *blobWorld {
 	dir := tb.TempDir()
-	w := &blobWorld{t: t, tb: tb, dir: dir, clock: new(sync.Mutex), state: filepath.Join(dir, "state"), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), refs: map[string][]string{}, slices: map[string]*blobSlice{}, schema: blobtest.Schema}
+	w := &blobWorld{t: t, tb: tb, dir: dir, clock: new(sync.Mutex), state: filepath.Join(dir, "state"), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), refs: map[string][]string{}, schema: blobtest.Schema}
 	w.put("table/.hoodie/hoodie.properties", "hoodie.table.name=small\nhoodie.table.type=COPY_ON_WRITE\nhoodie.table.version=6\nhoodie.timeline.layout.version=1\nhoodie.table.timeline.timezone=UTC\nhoodie.table.partition.fields=p\n")
 	w.put("blobs/.keep", "")
 	for _, p := range []string{"p=1", "p=2"} {
@@ -129,12 +119,6 @@ func (w *blobWorld) time() time.Time {
 	return w.now
 }
 
-// mergeOnRead makes w a merge-on-read table.
-func (w *blobWorld) mergeOnRead() {
-	w.mor = true
-	w.put("table/.hoodie/hoodie.properties", "hoodie.table.name=small\nhoodie.table.type=MERGE_ON_READ\nhoodie.table.version=6\nhoodie.timeline.layout.version=1\nhoodie.table.timeline.timezone=UTC\nhoodie.table.partition.fields=p\n")
-}
-
 // begin starts a write an hour later.
 func (w *blobWorld) begin() string {
 	w.pass(1)
@@ -147,39 +131,7 @@ func (w *blobWorld) begin() string {
 
 // pending returns the files of a write in flight.
 func (w *blobWorld) pending(at string) []string {
-	if w.mor {
-		return []string{"table/.hoodie/" + at + ".deltacommit.requested", "table/.hoodie/" + at + ".deltacommit.inflight"}
-	}
 	return []string{"table/.hoodie/" + at + ".commit.requested", "table/.hoodie/" + at + ".inflight"}
-}
-
-// rollback takes back a write in flight and its file.
-func (w *blobWorld) rollback(at, file string) {
-	w.t.Helper()
-	for _, name := range append(w.pending(at), "table/"+file) {
-		if err := os.Remove(w.path(name)); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	delete(w.refs, file)
-}
-
-// compact writes a new slice of a group with what its records refer to in the end.
-func (w *blobWorld) compact(group string) {
-	w.t.Helper()
-	s := w.slices[group]
-	if s == nil || s.logs == 0 {
-		return
-	}
-	w.pass(1)
-	at := timeline.FormatTime(w.now, time.UTC)
-	w.put("table/.hoodie/"+at+".compaction.requested", "")
-	w.put("table/.hoodie/"+at+".compaction.inflight", "")
-	delete(w.slices, group)
-	f := w.file(at, group, s.refs...)
-	w.mor = false
-	w.complete(at, []string{f})
-	w.mor = true
 }
 
 // file writes a base file of a write: the records of a group.
@@ -188,16 +140,6 @@ func (w *blobWorld) file(at, group string, names ...string) string {
 	var records []blobtest.Ref
 	for _, n := range names {
 		records = append(records, blobtest.M(spelled(n)))
-	}
-	if s := w.slices[group]; s != nil {
-		s.logs++
-		name := fmt.Sprintf("%s/.%s-0_%s.log.%d_0-1-2", partitionOf(group), group, s.base, s.logs)
-		w.put("table/"+name, string(blobtest.Log(w.tb, nil, at, records...)))
-		w.refs[name], s.refs = names, names
-		return name
-	}
-	if w.mor {
-		w.slices[group] = &blobSlice{base: at, refs: names}
 	}
 	return w.records(at, group, records...)
 }
@@ -229,9 +171,6 @@ func (w *blobWorld) complete(at string, files []string, replaced ...string) {
 	}
 	meta := map[string]any{"partitionToWriteStats": stats, "operationType": "UPSERT", "extraMetadata": map[string]string{"schema": w.schema}}
 	action := "commit"
-	if w.mor {
-		action = "deltacommit"
-	}
 	if len(replaced) > 0 {
 		action = "replacecommit"
 		meta["partitionToReplaceFileIds"] = map[string][]string{"p=1": replaced}
