@@ -44,7 +44,8 @@ func (e *Engine) open(ctx context.Context, table string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, e.readClocks(ctx, p)
+	p.now = e.Now()
+	return p, p.readClocks(ctx)
 }
 
 // openAs is open and tells the format too, at once.
@@ -52,8 +53,9 @@ func (e *Engine) openAs(ctx context.Context, table, format string) (p *place, fo
 	if p, err = e.reach(ctx, table); err != nil {
 		return nil, "", err
 	}
+	p.now = e.Now() // before anything is asked
 	err = together(
-		func() error { return e.readClocks(ctx, p) },
+		func() error { return p.readClocks(ctx) },
 		func() (err error) { found, err = detect(ctx, p, format); return err },
 	)
 	return p, found, err
@@ -85,9 +87,9 @@ func (e *Engine) reach(ctx context.Context, table string) (*place, error) {
 	return p, nil
 }
 
-// readClocks asks the store for its state, and settles the time of the run.
-func (e *Engine) readClocks(ctx context.Context, p *place) (err error) {
-	p.now = e.Now()
+// readClocks asks the store for its state, and settles the time of the run: by
+// p.now, the system's when it is called, and the store's clock.
+func (p *place) readClocks(ctx context.Context) (err error) {
 	if p.status, err = p.reader.Status(ctx); err != nil && !errors.Is(err, store.ErrUnsupported) {
 		return err
 	}
