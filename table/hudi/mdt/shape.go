@@ -117,14 +117,10 @@ func (s *shape) sizes(value []byte) (files map[string]int64, ok bool) {
 	text := string(value) // the names share it
 	for {
 		n := c.long()
-		if n < 0 {
-			n = -n
-			c.long() // bytes of the block
-		}
 		if n == 0 {
 			return files, c.nulls(s.after)
 		}
-		if n > int64(len(c.rest)/3) { // the least that an entry takes
+		if n < 0 || n > int64(len(c.rest)/3) { // with its length in bytes, or fewer than an entry takes at least
 			return nil, false
 		}
 		if len(files) == 0 {
@@ -146,7 +142,8 @@ func (s *shape) sizes(value []byte) (files map[string]int64, ok bool) {
 	}
 }
 
-// cursor reads Avro's primitives. Past the end it has failed, and reads zeros.
+// cursor reads Avro's primitives as writers write them, numbers in as few bytes
+// as they need. Past the end it has failed, and reads zeros.
 type cursor struct {
 	rest   []byte
 	failed bool
@@ -154,7 +151,7 @@ type cursor struct {
 
 func (c *cursor) long() int64 {
 	v, n := binary.Varint(c.rest)
-	if n <= 0 {
+	if n <= 0 || n > 1 && c.rest[n-1] == 0 {
 		c.rest, c.failed = nil, true
 		return 0
 	}

@@ -133,6 +133,7 @@ func FuzzShape(f *testing.F) {
 	f.Add([]byte("\x00\x00\x04\x02\x02\x02a\x06\x00\x00\x00"))
 	f.Add([]byte("\x02\x02x\x00\x04\x02\x01\x08\x02a\x06\x01\x00\x00"))
 	f.Add([]byte("\x00\x00\x04\x00\x00"))
+	f.Add([]byte("\x80\x80\x80\x80\x80\x00\x00\x04\x00\x00")) // a branch of a union in six bytes
 	shape := shapeOf(usualSchema)
 	f.Fuzz(func(t *testing.T, value []byte) {
 		got, ok := shape.sizes(value)
