@@ -50,10 +50,7 @@ func openParquet(ctx context.Context, p *part) (*parquetFile, error) {
 		at = &window{ctx: ctx, p: p, ahead: footerAhead, limit: p.size}
 	}
 	err := column.Guard(func() (err error) {
-		if err = column.CheckFooter(at, p.size); err != nil {
-			return err
-		}
-		f.file, err = parquet.OpenFile(at, p.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer), parquet.OptimisticRead(true))
+		f.file, err = column.OpenFile(at, p.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer), parquet.OptimisticRead(true))
 		return err
 	})
 	if err != nil {

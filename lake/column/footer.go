@@ -5,7 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/parquet-go/parquet-go"
 )
+
+// OpenFile is the library's, of a file whose footer was checked: files that
+// others wrote are opened by it alone.
+//
+// Errors: those of CheckFooter and of the library.
+func OpenFile(r io.ReaderAt, size int64, options ...parquet.FileOption) (*parquet.File, error) {
+	if err := CheckFooter(r, size); err != nil {
+		return nil, err
+	}
+	return parquet.OpenFile(r, size, options...)
+}
 
 // CheckFooter reads the footer of a Parquet file of size bytes and checks that
 // every list in it is there to its end. The library makes room for as many

@@ -30,10 +30,7 @@ type Reader struct {
 func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	var file *parquet.File
 	err := column.Guard(func() (err error) {
-		if err = column.CheckFooter(r, size); err != nil {
-			return err
-		}
-		file, err = parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+		file, err = column.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 		return err
 	})
 	if err != nil {

@@ -61,10 +61,7 @@ func (t *Table) openParquet(ctx context.Context, f logFile, sidecar bool) (_ *pa
 	if err := holdFooter(source, f.size); err != nil {
 		return nil, fault(source, err)
 	}
-	if err := column.CheckFooter(source, f.size); err != nil {
-		return nil, fault(source, err)
-	}
-	file, err := parquet.OpenFile(source, f.size, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true),
+	file, err := column.OpenFile(source, f.size, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true),
 		parquet.SkipBloomFilters(true), parquet.OptimisticRead(true), parquet.ReadBufferSize(pageBuffer))
 	if err != nil {
 		return nil, fault(source, err)
@@ -86,7 +83,7 @@ func holdFooter(source *leaf.Range, size int64) error {
 		}
 		source.Hold(tail, size-want)
 		if want < 8 {
-			return nil // column.CheckFooter refuses it
+			return nil // column.OpenFile refuses it
 		}
 		need := 8 + int64(binary.LittleEndian.Uint32(tail[want-8:]))
 		if need <= want || need > size {

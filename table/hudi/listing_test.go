@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -99,13 +98,7 @@ func TestHudiListsWhatOurCleansLeave(t *testing.T) {
 	n, first := oracleCases(t, 40)
 	cleans, odd := 0, 0
 	for seed := first; seed < first+n; seed++ {
-		dir := t.TempDir()
-		m := newModel(t, seed, writeTo(t, dir))
-		m.drop = func(name string) {
-			if err := os.Remove(filepath.Join(dir, name)); err != nil {
-				t.Fatal(err)
-			}
-		}
+		m, dir := randomTable(t, seed)
 		m.content = []byte("x")
 		m.insert(m.tick())
 		for range m.rng.IntN(10) {

@@ -127,6 +127,18 @@ func oracleCases(t *testing.T, n uint64) (cases, first uint64) {
 	return cases, first
 }
 
+// randomTable is an empty model whose files lie in dir.
+func randomTable(t *testing.T, seed uint64) (m *model, dir string) {
+	dir = t.TempDir()
+	m = newModel(t, seed, writeTo(t, dir))
+	m.drop = func(name string) {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m, dir
+}
+
 // Plans of random tables are Hudi's own planner's, but for the careful
 // differences, which only keep more.
 func TestPlansAreTheOracles(t *testing.T) {
@@ -134,13 +146,7 @@ func TestPlansAreTheOracles(t *testing.T) {
 	n, first := oracleCases(t, 100)
 	planned, odd := 0, 0
 	for seed := first; seed < first+n; seed++ {
-		dir := t.TempDir()
-		m := newModel(t, seed, writeTo(t, dir))
-		m.drop = func(name string) {
-			if err := os.Remove(filepath.Join(dir, name)); err != nil {
-				t.Fatal(err)
-			}
-		}
+		m, dir := randomTable(t, seed)
 		m.insert(m.tick())
 		for range 5 + m.rng.IntN(20) {
 			m.step()

@@ -46,10 +46,7 @@ func openParquet(src *source, known *schemas) (f *parquetFile, err error) {
 		if err != nil {
 			return err
 		}
-		if err = column.CheckFooter(src, src.size); err != nil {
-			return err
-		}
-		f.file, err = parquet.OpenFile(src, src.size, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+		f.file, err = column.OpenFile(src, src.size, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 		if err != nil {
 			return err
 		}

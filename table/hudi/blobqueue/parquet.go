@@ -28,10 +28,7 @@ func newWriter[T any](out io.Writer) *parquet.GenericWriter[T] {
 // Errors: Damaged.
 func open(name string, at io.ReaderAt, size int64, columns ...string) (f *parquet.File, err error) {
 	defer recovered(name, &err)
-	if err = column.CheckFooter(at, size); err != nil {
-		return nil, err
-	}
-	if f, err = parquet.OpenFile(at, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
+	if f, err = column.OpenFile(at, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
 		return nil, err
 	}
 	for _, c := range columns {

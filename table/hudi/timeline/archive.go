@@ -84,10 +84,7 @@ func (a *Archive) add(ctx context.Context, r store.Reader, name string) (err err
 		return err
 	}
 	in := bytes.NewReader(data)
-	if err := column.CheckFooter(in, in.Size()); err != nil {
-		return err
-	}
-	f, err := parquet.OpenFile(in, in.Size())
+	f, err := column.OpenFile(in, in.Size())
 	if err != nil {
 		return err
 	}
