@@ -59,6 +59,30 @@ func TestSegmentsReadBackInOrder(t *testing.T) {
 	}
 }
 
+// Where a file is created before it is written, as on HDFS, a writer that dies
+// may leave a segment empty, and a reader may find one that is being written so.
+func TestAnEmptySegmentHoldsNothing(t *testing.T) {
+	s := mem.New(mem.Options{})
+	first := reap.NewSegmentLog(s, "run", "mem:///run")
+	if err := first.Append(t.Context(), []byte("a\n")); err != nil {
+		t.Fatal(err)
+	}
+	s.Put("run.00000002", nil, now)
+	if err := first.Append(t.Context(), []byte("lost\n")); lake.KindOf(err) != lake.Locked {
+		t.Errorf("over another's segment: %v", err)
+	}
+	if got, err := content(t, first); got != "a\n" || err != nil {
+		t.Errorf("while it is written: %q, %v", got, err)
+	}
+	next := reap.NewSegmentLog(s, "run", "mem:///run")
+	if err := next.Append(t.Context(), []byte("b\n")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := content(t, next); got != "a\nb\n" || err != nil {
+		t.Errorf("after it: %q, %v", got, err)
+	}
+}
+
 func TestTwoProcessesCantShareAJournal(t *testing.T) {
 	s := mem.New(mem.Options{})
 	a, b := reap.NewSegmentLog(s, "j/run", "mem:///j/run"), reap.NewSegmentLog(s, "j/run", "mem:///j/run")

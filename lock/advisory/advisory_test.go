@@ -126,6 +126,28 @@ func TestWhoIsKnownToBeGone(t *testing.T) {
 	}
 }
 
+// Where a file is created before it is written, as on HDFS, a lease is empty
+// for a moment: somebody's all the same, until its writer must have died.
+func TestAnEmptyLeaseIsSomebodys(t *testing.T) {
+	m := newMachine()
+	m.st.Put(object, nil, m.now)
+	taken := m.now
+	for _, age := range []time.Duration{0, defaultValidity - 1} {
+		m.now = taken.Add(age)
+		if _, err := m.provider(Self()).Acquire(t.Context()); lake.KindOf(err) != lake.Locked {
+			t.Errorf("after %s: %v", age, err)
+		}
+	}
+	m.now = taken.Add(defaultValidity)
+	lease, err := m.provider(Self()).Acquire(t.Context())
+	if err != nil {
+		t.Fatalf("a dead writer's: %v", err)
+	}
+	if err := lease.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestALeaseEndsByItsTime(t *testing.T) {
 	m := newMachine()
 	far := Process{Host: "far", PID: 7}

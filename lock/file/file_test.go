@@ -71,6 +71,20 @@ func TestALockThatHudiRemovedIsLost(t *testing.T) {
 	}
 }
 
+// Hudi's own file is empty, and ours is for a moment where a store creates a
+// file before it is written: somebody's, until it expires.
+func TestAnEmptyLockIsSomebodys(t *testing.T) {
+	made, slept := time.Now(), 0
+	s := mem.New(mem.Options{})
+	s.Put(".hoodie/lock", nil, made)
+	if _, err := provider(s, "b", made.Add(time.Hour-1), &slept, nil).Acquire(t.Context()); lake.KindOf(err) != lake.Locked {
+		t.Errorf("an empty lock: %v", err)
+	}
+	if _, err := provider(s, "b", made.Add(time.Hour), &slept, nil).Acquire(t.Context()); err != nil {
+		t.Errorf("an expired one: %v", err)
+	}
+}
+
 func TestAnExpiredLockIsTakenOver(t *testing.T) {
 	ctx, now, slept := t.Context(), time.Now(), 0
 	s := mem.New(mem.Options{Now: func() time.Time { return now }})

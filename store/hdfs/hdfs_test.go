@@ -188,3 +188,30 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What is created whole has what it was created with, on both ways, and a name
+// that is taken stays as it is.
+func TestSmallAndLargeFilesAreCreatedOnceOnAServer(t *testing.T) {
+	s := open(t, hdfs.Options{User: "tester"}, fmt.Sprintf("hdfs://%s/create/%d", server(t), os.Getpid()))
+	for _, size := range []int{0, 1, 32 << 10, 32<<10 + 1, 200_000} {
+		name, data := fmt.Sprintf("f%d", size), strings.Repeat("x", size)
+		if err := s.PutIfAbsent(t.Context(), name, []byte(data)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.PutIfAbsent(t.Context(), name, []byte("another")); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%d bytes, created again: %v", size, err)
+		}
+		in, err := s.Open(t.Context(), name, 0, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		have, err := io.ReadAll(in)
+		if err := errors.Join(err, in.Close()); err != nil || string(have) != data {
+			t.Errorf("%d bytes: %d read, %v", size, len(have), err)
+		}
+	}
+	page, err := s.List(t.Context(), store.PageRequest{Dirs: true})
+	if err != nil || len(page.Entries) != 5 {
+		t.Errorf("left behind: %+v, %v", page.Entries, err)
+	}
+}

@@ -9,19 +9,56 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"strings"
 	"time"
 
 	native "github.com/colinmarc/hdfs/v2"
 	"github.com/lakesweep/lakesweep/store"
 )
 
-// PutIfAbsent writes a temporary file beside the place, claims the name by
-// creating it, which fails where something stands, and renames the file over
-// its claim. Missing parents are made.
+// PutIfAbsent creates a file, which fails where something stands. Readers may
+// see it empty for a moment. Missing parents are made.
 func (s *Store) PutIfAbsent(ctx context.Context, name string, data []byte) error {
 	return s.fail("create", name, s.write(ctx, name, func(c *native.Client, p string) error {
+		if len(data) <= small {
+			return createSmall(c, p, data)
+		}
 		return create(c, p, bytes.NewReader(data), int64(len(data)))
 	}))
+}
+
+// small is the most bytes that go to a data node in one packet for sure: a file
+// of so many is empty or whole, also where its writer dies.
+const small = 32 << 10
+
+// createSmall creates a file and writes data to it. The name node knows the file
+// by a number of its own: where another writer removes it meanwhile, or puts its own
+// in its place, as happens to locks, that's an error, and the other's file stays.
+func createSmall(c *native.Client, p string, data []byte) error {
+	w, err := c.Create(p)
+	if err != nil {
+		return err
+	}
+	made, err := look(c, p, "")
+	if err == nil && len(data) > 0 {
+		_, err = w.Write(data)
+	}
+	if err == nil {
+		err = closed(w)
+	}
+	if err == nil {
+		return nil
+	}
+	if now, lookErr := look(c, p, ""); lookErr == nil && fileNumber(now) == fileNumber(made) {
+		err = errors.Join(err, removeTemp(c, p))
+	}
+	return err
+}
+
+// fileNumber is the name node's number of a file, which its ETag begins with.
+func fileNumber(info store.Info) string {
+	number, _, _ := strings.Cut(info.ETag, "-")
+	return number
 }
 
 // Replace writes a temporary file and renames it over the place. The condition
@@ -83,7 +120,8 @@ func matches(c *native.Client, p, ifMatch string, absent bool) error {
 	return nil
 }
 
-// create makes a file of size bytes at p unless something stands there.
+// create makes a file of size bytes at p unless something stands there: beside
+// it first, then renamed over an empty file that claims the name.
 func create(c *native.Client, p string, from io.Reader, size int64) error {
 	temp, err := writeTemp(c, p, from, size)
 	if err != nil {
@@ -97,7 +135,7 @@ func create(c *native.Client, p string, from io.Reader, size int64) error {
 		return errors.Join(err, removeTemp(c, temp))
 	}
 	if err := c.Rename(temp, p); err != nil {
-		// The claim is ours: no other writer takes a name that is taken.
+		// The claim is ours: nobody removes or replaces what isn't small, as locks are.
 		return errors.Join(err, removeTemp(c, p), removeTemp(c, temp))
 	}
 	return nil

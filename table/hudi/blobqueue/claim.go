@@ -29,6 +29,11 @@ type Claimer struct {
 	Tool  string    `json:"tool,omitzero"`
 }
 
+// settling is how long a claim that is empty counts as one that is being made:
+// where a store can't create a file with its content, as HDFS can't, one is
+// empty for a moment. An older one was left by a writer that died, and is nobody's.
+const settling = 15 * time.Minute
+
 // Claims is a blob root's store: what a claim takes and no more.
 type Claims interface {
 	store.Reader
@@ -40,10 +45,11 @@ type Claims interface {
 // others. A table that isn't alone must name the others, so that their
 // references count: known reports whether it does.
 //
-// Errors: Refused if another table has claimed the root; Damaged.
+// Errors: Refused if another table has claimed the root; Locked while another
+// one is claiming it; Damaged.
 func Claim(ctx context.Context, s Claims, root lake.Root, me Claimer, known func(table string) bool) error {
 	for range maxTries {
-		have, exists, etag, err := readClaim(ctx, s, root, lake.ClaimName)
+		have, exists, etag, err := readClaim(ctx, s, root, lake.ClaimName, me.Since)
 		if err != nil {
 			return err
 		}
@@ -75,9 +81,9 @@ func Claim(ctx context.Context, s Claims, root lake.Root, me Claimer, known func
 // Claimed reports whether a claim in the folder dir of a store, "" for its
 // root, names a table.
 //
-// Errors: Damaged; those of the store.
+// Errors: Damaged; Locked for a claim that is being made; those of the store.
 func Claimed(ctx context.Context, r store.Reader, root lake.Root, dir string, me Claimer) (bool, error) {
-	c, _, _, err := readClaim(ctx, r, root, path.Join(dir, lake.ClaimName))
+	c, _, _, err := readClaim(ctx, r, root, path.Join(dir, lake.ClaimName), me.Since)
 	return slices.ContainsFunc(c.Tables, func(have Claimer) bool { return have.Table == me.Table }), err
 }
 
@@ -85,10 +91,11 @@ func Claimed(ctx context.Context, r store.Reader, root lake.Root, dir string, me
 // dir of a store, "" for its root: one above a blob root, or between it and a
 // blob.
 //
-// Errors: Refused if one has; Damaged; those of the store.
+// Errors: Refused if one has; Locked for a claim that is being made; Damaged;
+// those of the store.
 func Allowed(ctx context.Context, r store.Reader, root lake.Root, dir string, me Claimer, known func(table string) bool) error {
 	name := path.Join(dir, lake.ClaimName)
-	c, _, _, err := readClaim(ctx, r, root, name)
+	c, _, _, err := readClaim(ctx, r, root, name, me.Since)
 	if err != nil {
 		return err
 	}
@@ -107,8 +114,10 @@ func (c claim) allows(root lake.Root, name string, me Claimer, known func(table 
 	return nil
 }
 
-// readClaim returns the claim, whether there is one, and its ETag.
-func readClaim(ctx context.Context, s store.Reader, root lake.Root, name string) (c claim, exists bool, etag string, err error) {
+// readClaim returns the claim as it is now, whether there is one, and its ETag.
+//
+// Errors: Locked for an empty one, which somebody unknown may be making; Damaged.
+func readClaim(ctx context.Context, s store.Reader, root lake.Root, name string, now time.Time) (c claim, exists bool, etag string, err error) {
 	info, err := s.Stat(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, false, "", nil
@@ -119,6 +128,13 @@ func readClaim(ctx context.Context, s store.Reader, root lake.Root, name string)
 	}
 	if err != nil {
 		return c, false, "", store.Fail("read claim", root, name, err)
+	}
+	if len(data) == 0 {
+		if now.Sub(info.Modified) >= settling {
+			return c, true, info.ETag, nil
+		}
+		return c, false, "", &lake.Error{Op: "read claim", Table: root.String(), Key: lake.Key(name), Kind: lake.Locked, Err: errors.New("it is empty: another table may be making it"),
+			Hint: fmt.Sprintf("Run again. An empty claim that is %s old is taken for one that its writer left.", settling)}
 	}
 	if err = json.Unmarshal(data, &c); err == nil && c.Schema != 1 {
 		err = fmt.Errorf("schema %d", c.Schema)

@@ -298,6 +298,33 @@ func TestClaim(t *testing.T) {
 	}
 }
 
+// A claim that a store shows before it is written is somebody's, until its
+// writer must have died.
+func TestAnEmptyClaimIsSomebodys(t *testing.T) {
+	root := lake.Root{Scheme: "hdfs", Authority: "n", Path: "blobs"}
+	s := mem.New(mem.Options{})
+	made := epoch()
+	s.Put(lake.ClaimName, nil, made)
+	nobody := func(string) bool { return false }
+	for _, c := range []struct {
+		age  time.Duration
+		kind lake.Kind
+		free bool
+	}{{0, lake.Locked, false}, {settling - 1, lake.Locked, false}, {settling, 0, true}} {
+		me := Claimer{Table: "s3://l/a", ID: "a", Since: made.Add(c.age)}
+		_, claimed := Claimed(t.Context(), s, root, "", me)
+		allowed := Allowed(t.Context(), s, root, "", me, nobody)
+		for what, err := range map[string]error{"claimed": claimed, "allowed": allowed, "claim": Claim(t.Context(), s, root, me, nobody)} {
+			if (err == nil) != c.free || err != nil && (lake.KindOf(err) != c.kind || lake.HintOf(err) == "") {
+				t.Errorf("%s after %s: %v", what, c.age, err)
+			}
+		}
+	}
+	if is, err := Claimed(t.Context(), s, root, "", Claimer{Table: "s3://l/a"}); !is || err != nil {
+		t.Errorf("the claim of a dead writer wasn't taken over: %v, %v", is, err)
+	}
+}
+
 // Two tables that claim a root at one time don't both get it alone.
 func TestClaimsRace(t *testing.T) {
 	root := lake.Root{Scheme: "mem", Authority: "x", Path: "blobs"}
