@@ -108,3 +108,69 @@ func TestMarkAllIsMarkFirstOfEach(t *testing.T) {
 		}
 	}
 }
+
+// A set built by batches is the one that single adds build, spilled or not.
+func TestBatchesAddWhatSingleAddsDo(t *testing.T) {
+	const n = 20_000 // more than some batches hold
+	for name, b := range map[string]*Builder{"in memory": New(), "spilled": NewBounded(t.TempDir(), 150_000)} {
+		var workers sync.WaitGroup
+		for w := range 3 {
+			workers.Go(func() {
+				batch := NewBatch(b)
+				for i := w; i < n; i += 3 {
+					if i%2 == 0 {
+						batch.AddExpected(key(i))
+					} else {
+						batch.Add(key(i))
+					}
+					batch.Add(key(i / 2)) // twice, in another batch too
+				}
+				batch.Flush()
+				batch.Flush()
+			})
+		}
+		workers.Wait()
+		s, err := b.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		all, _ := s.Expected()
+		if s.Len() != n || all != n/2 || s.Spilled() != (name == "spilled") {
+			t.Errorf("%s: %d keys, %d expected, spilled %v", name, s.Len(), all, s.Spilled())
+		}
+		for i := range n {
+			if !s.Has(key(i)) || s.Expects(key(i)) != (i%2 == 0) {
+				t.Fatalf("%s: key %d", name, i)
+			}
+		}
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	keys := make([]lake.Key, 500_000)
+	for i := range keys {
+		keys[i] = lake.Key(fmt.Sprintf("year=2023/month=07/day=01/hour=%02d/part-%05d-%016x.c000.snappy.parquet", i%24, i, i*0x9e3779b9))
+	}
+	for name, add := range map[string]func(*Builder){
+		"single": func(s *Builder) {
+			for _, k := range keys {
+				s.AddExpected(k)
+			}
+		},
+		"batch": func(s *Builder) {
+			batch := NewBatch(s)
+			for _, k := range keys {
+				batch.AddExpected(k)
+			}
+			batch.Flush()
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				add(New())
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(keys)), "ns/key")
+		})
+	}
+}

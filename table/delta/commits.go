@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/keyset"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
@@ -20,6 +21,7 @@ const (
 // or its other actions.
 type batch struct {
 	files  []logline.Action
+	prints []keyset.Print   // of the files' identities, zero of change data; none without commitReader.keys
 	others []logline.Action // with raw texts of their own
 	err    error
 }
@@ -31,6 +33,7 @@ type commitReader struct {
 	skipAdds bool // only removes and change data matter: adds are passed over unread
 	// removedOnly: the values of a checkpoint's live files don't matter.
 	removedOnly bool
+	keys        *keyset.Exact // makes the batches' prints; nil for none
 }
 
 // each calls fn with the batches of each commit, commit by commit in the order
@@ -138,6 +141,12 @@ func (r commitReader) read(ctx context.Context, c logFile, to chan<- batch) erro
 		case logline.Add, logline.Remove, logline.CDC:
 			if b.files == nil {
 				b.files = make([]logline.Action, 0, batchSize)
+				if r.keys != nil {
+					b.prints = make([]keyset.Print, 0, batchSize)
+				}
+			}
+			if r.keys != nil {
+				b.prints = append(b.prints, identity(r.keys, &a))
 			}
 			if b.files = append(b.files, a); len(b.files) == batchSize {
 				send(ctx, to, b)

@@ -20,19 +20,15 @@ type sink interface {
 	gone(a *logline.Action, c *logFile) error
 }
 
-// seen adds the identity of an action and reports whether it is new.
-func seen(set *keyset.Exact, a *logline.Action) bool {
-	if a.DV == nil {
-		return set.Add(a.Path)
+// identity returns what tells a file from others in a version, zero for change data.
+func identity(keys *keyset.Exact, a *logline.Action) keyset.Print {
+	switch {
+	case a.Op == logline.CDC:
+		return keyset.Print{}
+	case a.DV == nil:
+		return keys.Print(a.Path)
 	}
-	return set.Add(a.Path, a.DV.ID())
-}
-
-func has(set *keyset.Exact, a *logline.Action) bool {
-	if a.DV == nil {
-		return set.Has(a.Path)
-	}
-	return set.Has(a.Path, a.DV.ID())
+	return keys.Print(a.Path, a.DV.ID())
 }
 
 // replay finds the files of a version: its commits newest first, then the
@@ -50,18 +46,12 @@ func (t *Table) replay(ctx context.Context, version int64, base *checkpoint, r c
 	commits = commits[:max(version-from+1, 0)]
 	slices.Reverse(commits)
 	keys := keyset.NewExact()
-	out := start()
-	var removed *keyset.Exact // of the commit being read
-	current, done := int64(-1), int64(0)
+	r.keys = keys
+	out, rec := start(), reconciler{keys: keys, version: -1}
+	done := int64(0)
 	err := r.each(ctx, commits, func(c logFile, b batch) error {
-		if c.version != current {
-			current, removed = c.version, nil
-		}
-		for i := range b.files {
-			a := &b.files[i]
-			if err := t.reconcile(keys, &removed, a, &c, out); err != nil {
-				return lineError(c.name, err)
-			}
+		if err := rec.batch(&c, &b, out); err != nil {
+			return lineError(c.name, err)
 		}
 		done += int64(len(b.files))
 		t.o.Observer.Emit(lake.Event{Stage: "replay", Done: done})
@@ -77,7 +67,7 @@ func (t *Table) replay(ctx context.Context, version int64, base *checkpoint, r c
 	return t.checkpointFiles(ctx, *base, values, func() func(*logline.Action) error {
 		out := start()
 		return func(a *logline.Action) error {
-			if a.Op == logline.Add && (keys.Len() == 0 || !has(keys, a)) {
+			if a.Op == logline.Add && (keys.Len() == 0 || !keys.HasPrint(identity(keys, a))) {
 				return out.live(a, nil)
 			}
 			return out.gone(a, nil)
@@ -85,21 +75,41 @@ func (t *Table) replay(ctx context.Context, version int64, base *checkpoint, r c
 	})
 }
 
-func (t *Table) reconcile(keys *keyset.Exact, removed **keyset.Exact, a *logline.Action, c *logFile, out sink) error {
-	switch a.Op {
-	case logline.Add:
-		if seen(keys, a) || *removed != nil && has(*removed, a) {
-			return out.live(a, c)
-		}
-	case logline.Remove:
-		if seen(keys, a) {
-			if *removed == nil {
-				*removed = keyset.NewExact()
+// reconciler takes the actions of commits, newest commit first.
+type reconciler struct {
+	keys    *keyset.Exact         // identities of all so far
+	version int64                 // of the commit at hand
+	removed map[keyset.Print]bool // in this commit, before an add of the same file
+	fresh   []bool
+}
+
+// batch hands a part of a commit to out.
+func (r *reconciler) batch(c *logFile, b *batch, out sink) error {
+	if c.version != r.version {
+		r.version, r.removed = c.version, nil
+	}
+	r.fresh = slices.Grow(r.fresh[:0], len(b.files))[:len(b.files)]
+	r.keys.AddAll(b.prints, r.fresh)
+	for i := range b.files {
+		a, take := &b.files[i], sink.gone
+		switch a.Op {
+		case logline.Add:
+			if r.fresh[i] || r.removed[b.prints[i]] {
+				take = sink.live
 			}
-			seen(*removed, a)
+		case logline.Remove:
+			if r.fresh[i] {
+				if r.removed == nil {
+					r.removed = make(map[keyset.Print]bool)
+				}
+				r.removed[b.prints[i]] = true
+			}
+		}
+		if err := take(out, a, c); err != nil {
+			return err
 		}
 	}
-	return out.gone(a, c)
+	return nil
 }
 
 // lineError says which file of the log a fault of one of its actions is in.
