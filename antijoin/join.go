@@ -172,7 +172,8 @@ type Result struct {
 	spared  spared
 }
 
-// Finish ends the join and judges the directories.
+// Finish ends the join and judges the directories. The Result outlives the
+// Join and is to be closed by itself.
 //
 // Errors: the first of any Batch; those of Stat.
 func (j *Join) Finish(ctx context.Context) (*Result, error) {
@@ -204,6 +205,12 @@ func (j *Join) Finish(ctx context.Context) (*Result, error) {
 	if err := j.o.Protected.Err(); err != nil {
 		return nil, err
 	}
+	if j.spill != nil {
+		if err := j.spill.close(); err != nil {
+			return nil, spillError(err)
+		}
+	}
+	j.rows, j.spill = nil, nil // the dead rows are the Result's now
 	r.Totals = j.tally.totals()
 	j.o.Observe.Emit(lake.Event{Stage: "join", Done: j.done.Load(), Finished: true})
 	return r, nil
@@ -216,7 +223,7 @@ func (j *Join) failed() error {
 }
 
 // Dead yields the dead objects and directories in byte order of their keys. It
-// may be called again, until the Join is closed.
+// may be ranged over again, by several at once too, until the Result is closed.
 //
 // Errors: Internal, once, as the last element.
 func (r *Result) Dead() iter.Seq2[lake.Verdict, error] {
@@ -245,10 +252,17 @@ func (r *Result) Dead() iter.Seq2[lake.Verdict, error] {
 	}
 }
 
-// Close removes the temporary files; the Result can't be used any more.
+// Close gives up the dead objects and what of them lies in temporary files.
+func (r *Result) Close() error { return r.rows.Close() }
+
+// Close removes the Join's temporary files. It has none once it is finished.
 func (j *Join) Close() error {
-	if j.spill == nil {
-		return j.rows.Close()
+	var err error
+	if j.rows != nil {
+		err = j.rows.Close()
 	}
-	return errors.Join(j.rows.Close(), j.spill.close())
+	if j.spill != nil {
+		err = errors.Join(err, j.spill.close())
+	}
+	return err
 }

@@ -5,16 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/lakesweep/lakesweep/antijoin"
 	"github.com/lakesweep/lakesweep/lake"
@@ -84,6 +80,11 @@ func finish(t testing.TB, j *antijoin.Join) ([]string, *antijoin.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := res.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	var keys []string
 	for v, err := range res.Dead() {
 		if err != nil {
@@ -156,45 +157,6 @@ func TestWhatKeepsAnObject(t *testing.T) {
 	}
 }
 
-func TestForeignTablesAreLeftAloneWhereverTheyShow(t *testing.T) {
-	for _, mark := range []store.Info{
-		file("x/_delta_log/0.json", old(1)), file("x/.hoodie/hoodie.properties", old(1)), file("x/metadata/v1.metadata.json", old(1)), file("x/metadata/v1.metadata.json.gz", old(1)),
-		{Name: "x/_delta_log", Kind: store.Dir}, {Name: "x/.hoodie", Kind: store.Marker},
-	} {
-		others := []store.Info{file("x/a", old(1)), file("x/p/b", old(1)), file("x0", old(1)), file("y/a", old(1))}
-		for at := range len(others) + 1 {
-			keys, res := dead(t, antijoin.Options{}, slices.Insert(slices.Clone(others), at, mark)...)
-			if want := []string{"x0", "y/a"}; !slices.Equal(keys, want) {
-				t.Errorf("%s at %d: dead %q, want %q", mark.Name, at, keys, want)
-			}
-			if res.Totals.Dead != 2 || !slices.Equal(res.Foreign, []string{"x"}) {
-				t.Errorf("%s at %d: %d dead, foreign %q", mark.Name, at, res.Totals.Dead, res.Foreign)
-			}
-		}
-	}
-}
-
-// An excerpt shows no marks: it is asked where its dead rows lie, unless it
-// turns out to be whole.
-func TestAnExcerptIsAskedForTablesInside(t *testing.T) {
-	for _, whole := range []bool{false, true} {
-		var asked atomic.Int64
-		o := antijoin.Options{Inside: func(_ context.Context, dir lake.Key) (lake.Key, bool, error) {
-			asked.Add(1)
-			return "x", dir.Below("x") || dir == "x", nil
-		}}
-		objects := []store.Info{file("x/p/a", old(1)), file("x/p/b", old(1)), file("y/a", old(1)), file("z", old(1))}
-		want := []string{"y/a", "z"}
-		if whole {
-			objects, want = append(objects, file("_delta_log/00000000000000000000.json", old(1))), []string{"x/p/a", "x/p/b", "y/a", "z"}
-		}
-		keys, res := dead(t, o, objects...)
-		if !slices.Equal(keys, want) || int(res.Totals.Dead) != len(want) || whole != (asked.Load() == 0) {
-			t.Errorf("whole %v: dead %q (%d), asked %d times; want %q", whole, keys, res.Totals.Dead, asked.Load(), want)
-		}
-	}
-}
-
 func TestWhatOtherNamesLeadToStays(t *testing.T) {
 	j := antijoin.New(antijoin.Options{Protected: protect(), Cutoff: cutoff, Hidden: hidden, Reason: orphan})
 	defer j.Close()
@@ -207,18 +169,10 @@ func TestWhatOtherNamesLeadToStays(t *testing.T) {
 	if err != nil || res.Totals.Dead != 1 {
 		t.Fatalf("%+v, %v", res, err)
 	}
+	defer res.Close()
 	for v, err := range res.Dead() {
 		if err != nil || v.Key != "b" {
 			t.Errorf("%q is dead (%v)", v.Key, err)
-		}
-	}
-}
-
-func TestNamesThatAreNoForeignTable(t *testing.T) {
-	for _, name := range []string{"_delta_log/0.json", "metadata/v1.metadata.json", "x/metadata/deep/v1.metadata.json", "x/v1.metadata.json", "x/_delta_log", "_tmp/x/_delta_log/0.json"} {
-		_, res := dead(t, antijoin.Options{}, file(name, old(1)))
-		if len(res.Foreign) > 0 {
-			t.Errorf("%s: foreign %q", name, res.Foreign)
 		}
 	}
 }
@@ -333,139 +287,6 @@ func TestEmptyDirectories(t *testing.T) {
 				t.Errorf("dead %q, %+v, want %q", got, res.Totals, c.want)
 			}
 		})
-	}
-}
-
-// model is the slow, obvious anti-join: everything in memory, one pass.
-func model(objects []store.Info, protected map[string]bool, match func(lake.Key) antijoin.Match) []string {
-	foreign := map[string]bool{}
-	for _, o := range objects {
-		parts := strings.Split(o.Name, "/")
-		for i := 1; i+1 < len(parts); i++ {
-			if root := strings.Join(parts[:i], "/"); (parts[i] == "_delta_log" || parts[i] == ".hoodie" ||
-				i == len(parts)-2 && parts[i] == "metadata" && strings.HasSuffix(o.Name, ".metadata.json")) && !hidden(lake.Key(root)) {
-				foreign[root] = true
-			}
-		}
-	}
-	var keys []string
-next:
-	for _, o := range objects {
-		for root := range foreign {
-			if strings.HasPrefix(o.Name, root+"/") {
-				continue next
-			}
-		}
-		if o.Kind == store.File && !hidden(lake.Key(o.Name)) && !protected[o.Name] && match(lake.Key(o.Name)) == antijoin.True && o.Modified.Before(cutoff) {
-			keys = append(keys, o.Name)
-		}
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-func TestJoinEqualsTheModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { checkModel(t, protect) })
-}
-
-// A protected set that doesn't fit into memory gives the same answer.
-func TestSpilledJoinEqualsTheModel(t *testing.T) {
-	dir := t.TempDir()
-	rapid.Check(t, func(t *rapid.T) {
-		checkModel(t, func(keys ...lake.Key) *keyset.Set { return spilled(t, dir, keys) })
-	})
-}
-
-// spilled returns a set that lies on disk: it holds many more keys.
-func spilled(t rapid.TB, dir string, keys []lake.Key) *keyset.Set {
-	b := keyset.NewBounded(dir, 1)
-	for _, k := range keys {
-		b.AddExpected(k)
-	}
-	for i := range 20_000 {
-		b.Add(lake.Key(fmt.Sprintf("other/%d", i)))
-	}
-	set, err := b.Finish()
-	if err != nil || !set.Spilled() {
-		t.Fatalf("%v, spilled %v", err, set.Spilled())
-	}
-	return set
-}
-
-func checkModel(t *rapid.T, protect func(...lake.Key) *keyset.Set) {
-	part := rapid.SampledFrom([]string{"a", "b", "p=1", "p=10", "_tmp", "_delta_log", ".hoodie", "metadata", "v1.metadata.json", "f\xff", "é", "x.parquet"})
-	names := rapid.SliceOfDistinct(rapid.Map(rapid.SliceOfN(part, 1, 4), func(p []string) string { return strings.Join(p, "/") }), rapid.ID).Draw(t, "names")
-	var objects []store.Info
-	protected, keys := map[string]bool{}, []lake.Key{}
-	for _, name := range names {
-		objects = append(objects, store.Info{Name: name, Size: 1, Modified: cutoff.Add(time.Duration(rapid.IntRange(-2, 1).Draw(t, "age"))),
-			Kind: rapid.SampledFrom([]store.EntryKind{store.File, store.File, store.File, store.Symlink}).Draw(t, "kind")})
-		if rapid.IntRange(0, 2).Draw(t, "protected") == 0 {
-			protected[name] = true
-			keys = append(keys, lake.Key(name))
-		}
-	}
-	match := func(k lake.Key) antijoin.Match { return antijoin.Match(len(k) % 3) }
-	want := model(objects, protected, match)
-	once := antijoin.Options{Protected: protect(keys...), Cutoff: cutoff, Hidden: hidden, Reason: orphan, Match: match}
-	defer once.Protected.Close()
-	single := antijoin.New(once)
-	defer single.Close()
-	if err := single.Batch(context.Background(), objects); err != nil {
-		t.Fatal(err)
-	}
-	plain, err := single.Finish(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	repeats := rapid.Bool().Draw(t, "repeats")
-	if repeats { // older rows of an object change nothing
-		for _, o := range slices.Clone(objects) {
-			for range rapid.IntRange(0, 2).Draw(t, "more rows") {
-				o.Modified = o.Modified.Add(-time.Duration(rapid.IntRange(0, 2).Draw(t, "older")))
-				objects = append(objects, o)
-			}
-		}
-		objects = rapid.Permutation(objects).Draw(t, "rows")
-	}
-
-	set := protect(keys...)
-	defer set.Close()
-	j := antijoin.New(antijoin.Options{Protected: set, Memory: rapid.Int64Range(1, 1<<20).Draw(t, "memory"), Cutoff: cutoff, Hidden: hidden, Reason: orphan, Match: match, Repeats: repeats})
-	defer j.Close()
-	var batches sync.WaitGroup
-	for batch := range slices.Chunk(objects, rapid.IntRange(1, 5).Draw(t, "batch")) {
-		batches.Go(func() {
-			if err := j.Batch(context.Background(), batch); err != nil {
-				panic(err)
-			}
-		})
-	}
-	batches.Wait()
-	res, err := j.Finish(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for v, err := range res.Dead() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, string(v.Key))
-	}
-	if !slices.Equal(got, want) || res.Totals.Dead != int64(len(want)) {
-		t.Fatalf("dead %q (%d), want %q; protected %q", got, res.Totals.Dead, want, slices.Sorted(maps.Keys(protected)))
-	}
-	if all, marked := set.Expected(); all != int64(len(keys)) || marked != all {
-		t.Fatalf("%d of %d live files seen", marked, all)
-	}
-	if len(res.Foreign) > 0 { // what lies below a foreign root is counted by when the root shows
-		plain.Totals.Candidates, plain.Totals.Foreign = res.Totals.Candidates, res.Totals.Foreign
-		plain.Totals.Protected, plain.Totals.TooYoung = res.Totals.Protected, res.Totals.TooYoung
-		plain.Totals.KeptUnknown, plain.Totals.Unmatched = res.Totals.KeptUnknown, res.Totals.Unmatched
-	}
-	if diff := cmp.Diff(plain.Totals, res.Totals); diff != "" {
-		t.Fatal(diff)
 	}
 }
 

@@ -18,7 +18,7 @@ func (j *Join) judge(ctx context.Context, k lake.Key, o store.Info, need keyset.
 	if root, ok := foreignRoot(k, o.Kind == store.Dir || o.Kind == store.Marker); ok {
 		j.Foreign(root)
 	}
-	if strings.HasPrefix(string(k), "_delta_log/") && strings.HasSuffix(string(k), ".json") {
+	if j.o.Inside != nil && strings.HasPrefix(string(k), "_delta_log/") && strings.HasSuffix(string(k), ".json") {
 		j.whole.Store(true)
 	}
 	switch {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,10 +19,9 @@ import (
 // Schema is the schema number of the heads that this package reads and writes.
 const Schema = 1
 
-// Plan is a plan whose digest was verified. It never changes. Safe for
-// concurrent use.
+// Plan is a plan that was verified. It never changes. Safe for concurrent use.
 type Plan struct {
-	list  *filelist.Reader
+	rows  iter.Seq2[lake.Verdict, error]
 	head  filelist.Head
 	close func() error
 
@@ -70,8 +70,33 @@ func Read(ctx context.Context, r io.ReaderAt, size int64) (*Plan, error) {
 		return nil, &lake.Error{Op: "read plan", Table: h.Table, Kind: lake.Unsupported, Err: fmt.Errorf("schema %d", h.Schema),
 			Hint: "Use the version of lakesweep that wrote the plan, or plan again."}
 	}
+	return verified(ctx, "read plan", h, list.Rows(), func() error { return nil })
+}
+
+// Hold makes a plan that lies in no file, for what carries it out at once: its
+// rows are those of rows, in byte order of their paths, which gives the same
+// ones whenever it is ranged over, by several at once too, until release. Close
+// calls release; after an error of Hold the caller does.
+//
+// Errors: those of rows; Internal if the totals in h aren't those of the rows.
+func Hold(ctx context.Context, h filelist.Head, rows iter.Seq2[lake.Verdict, error], release func() error) (*Plan, error) {
+	h.Schema, h.Digest = Schema, ""
+	text, err := json.Marshal(h)
+	if err != nil {
+		return nil, &lake.Error{Op: "hold plan", Table: h.Table, Kind: lake.Internal, Err: err}
+	}
+	var own filelist.Head // what the caller does with h afterwards is nothing to the plan
+	if err := json.Unmarshal(text, &own); err != nil {
+		return nil, &lake.Error{Op: "hold plan", Table: h.Table, Kind: lake.Internal, Err: err}
+	}
+	return verified(ctx, "hold plan", own, rows, release)
+}
+
+// verified looks at each row once: their order, and that the totals in the
+// head, which the guards judged, are theirs.
+func verified(ctx context.Context, op string, h filelist.Head, rows iter.Seq2[lake.Verdict, error], release func() error) (*Plan, error) {
 	var sum sums
-	for v, err := range list.Rows() {
+	for v, err := range rows {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -79,13 +104,13 @@ func Read(ctx context.Context, r io.ReaderAt, size int64) (*Plan, error) {
 			err = sum.add(&v)
 		}
 		if err != nil {
-			return nil, planError("read plan", &h, err)
+			return nil, planError(op, &h, err)
 		}
 	}
 	if err := sum.match(&h.Totals); err != nil {
-		return nil, planError("read plan", &h, err)
+		return nil, planError(op, &h, err)
 	}
-	return &Plan{list: list, head: h, close: func() error { return nil }, oldest: sum.oldest, youngest: sum.youngest}, nil
+	return &Plan{rows: rows, head: h, close: release, oldest: sum.oldest, youngest: sum.youngest}, nil
 }
 
 // Times returns when the oldest and the youngest of the dead files were
@@ -109,10 +134,10 @@ func (p *Plan) Head() filelist.Head {
 // again. A file that was changed meanwhile ends in an error, after rows that
 // aren't the plan's: so take care that nobody writes to it.
 //
-// Errors: Damaged, once, as the last element.
-func (p *Plan) Rows() iter.Seq2[lake.Verdict, error] { return p.list.Rows() }
+// Errors: Damaged, or those of what Hold holds, once, as the last element.
+func (p *Plan) Rows() iter.Seq2[lake.Verdict, error] { return p.rows }
 
-// Close closes the file that Open opened.
+// Close closes the file that Open opened, or gives up what Hold holds.
 func (p *Plan) Close() error { return p.close() }
 
 func planError(op string, h *filelist.Head, err error) error {

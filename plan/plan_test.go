@@ -61,13 +61,17 @@ func read(t *testing.T, p *plan.Plan) []lake.Verdict {
 	return rows
 }
 
+func held(t *testing.T, h filelist.Head, rows ...lake.Verdict) (*plan.Plan, error) {
+	return plan.Hold(t.Context(), h, seq(rows...), func() error { return nil })
+}
+
 func TestAPlanComesBackAsItWasWritten(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "plan.parquet")
 	for name, create := range map[string]func() (*plan.Plan, error){
-		"Create":     func() (*plan.Plan, error) { return plan.Create(t.Context(), path, head(), seq(rows()...)) },
-		"Open":       func() (*plan.Plan, error) { return plan.Open(t.Context(), path) },
-		"CreateTemp": func() (*plan.Plan, error) { return plan.CreateTemp(t.Context(), dir, head(), seq(rows()...)) },
+		"Create": func() (*plan.Plan, error) { return plan.Create(t.Context(), path, head(), seq(rows()...)) },
+		"Open":   func() (*plan.Plan, error) { return plan.Open(t.Context(), path) },
+		"Hold":   func() (*plan.Plan, error) { return held(t, head(), rows()...) },
 	} {
 		if name == "Open" {
 			p, err := plan.Create(t.Context(), path, head(), seq(rows()...))
@@ -81,7 +85,7 @@ func TestAPlanComesBackAsItWasWritten(t *testing.T) {
 		}
 		want := head()
 		want.Schema, want.Digest = plan.Schema, p.Head().Digest
-		if diff := cmp.Diff(want, p.Head()); diff != "" || want.Digest == "" {
+		if diff := cmp.Diff(want, p.Head()); diff != "" || (want.Digest == "") != (name == "Hold") {
 			t.Errorf("%s: digest %q, head: %s", name, want.Digest, diff)
 		}
 		for range 2 {
@@ -100,13 +104,15 @@ func TestAPlanComesBackAsItWasWritten(t *testing.T) {
 }
 
 func TestAHeadIsACopy(t *testing.T) {
-	p, err := plan.CreateTemp(t.Context(), t.TempDir(), head(), seq(rows()...))
+	given := head()
+	p, err := held(t, given, rows()...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	h := p.Head()
-	h.Guards[0].Outcome, h.State["protocol"], h.Totals.ByReason["orphan"] = filelist.Refused, "y", filelist.Count{}
+	for _, h := range []filelist.Head{given, p.Head()} {
+		h.Guards[0].Outcome, h.State["protocol"], h.Totals.ByReason["orphan"] = filelist.Refused, "y", filelist.Count{}
+	}
 	if diff := cmp.Diff(head().Guards, p.Head().Guards); diff != "" || p.Head().State["protocol"] != "x" || p.Head().Totals.ByReason["orphan"].Objects != 1 {
 		t.Error("the plan changed with a copy of its head", diff)
 	}
@@ -172,6 +178,11 @@ func TestWhatIsNoPlan(t *testing.T) {
 		{"rows that end in an error", none(), func(yield func(lake.Verdict, error) bool) { yield(lake.Verdict{}, broken) }, "broken"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
+			released := false
+			_, err := plan.Hold(t.Context(), c.head, c.rows, func() error { released = true; return nil })
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || released {
+				t.Errorf("held: %v, want %s; released: %v", err, c.want, released)
+			}
 			dir := t.TempDir()
 			path := filepath.Join(dir, "plan")
 			p, err := plan.Create(t.Context(), path, c.head, c.rows)

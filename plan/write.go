@@ -84,25 +84,6 @@ func Create(ctx context.Context, path string, h filelist.Head, rows iter.Seq2[la
 	return Open(ctx, path)
 }
 
-// CreateTemp is Create for a plan that is carried out at once: its file lies in
-// dir ("" for the system's) and goes with Close.
-func CreateTemp(ctx context.Context, dir string, h filelist.Head, rows iter.Seq2[lake.Verdict, error]) (*Plan, error) {
-	f, err := os.CreateTemp(dir, "lakesweep-plan-*")
-	if err != nil {
-		return nil, fileError(dir, err)
-	}
-	drop := func() error { return errors.Join(f.Close(), os.Remove(f.Name())) }
-	err = Write(ctx, f, h, rows)
-	if err == nil {
-		var p *Plan
-		if p, err = read(ctx, f); err == nil {
-			p.close = drop
-			return p, nil
-		}
-	}
-	return nil, errors.Join(err, drop())
-}
-
 func fileError(path string, err error) error {
 	if _, ok := errors.AsType[*lake.Error](err); ok {
 		return err

@@ -148,7 +148,10 @@ func (e *Engine) planHudi(ctx context.Context, p *place, req PlanRequest, out st
 	}
 	rows := filelist.NewSorter("", run.req.Tuning.Memory/4)
 	made, err := e.writeHudi(ctx, run, clean, rows, enclosed, out, started)
-	return made, errors.Join(err, rows.Close())
+	if err != nil || out != "" {
+		err = errors.Join(err, rows.Close())
+	}
+	return made, err
 }
 
 func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, rows *filelist.Sorter, enclosed, out string, started time.Time) (*plan.Plan, error) {
@@ -213,7 +216,7 @@ func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, 
 	if out != "" {
 		return plan.Create(ctx, out, h, rows.Sorted())
 	}
-	return plan.CreateTemp(ctx, "", h, rows.Sorted())
+	return plan.Hold(ctx, h, rows.Sorted(), rows.Close)
 }
 
 // hudiNow is our clock, or the store's if that is behind, as it goes on.

@@ -29,6 +29,10 @@ func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*ver
 			for _, j := range joins {
 				err = errors.Join(err, j.Close())
 			}
+			for _, v := range vs {
+				err = errors.Join(err, v.close())
+			}
+			vs = nil
 		}
 	}()
 	for i, run := range runs {
@@ -55,7 +59,7 @@ func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*ver
 		if err != nil {
 			return nil, err
 		}
-		v := &verdicts{rows: result.Dead(), totals: result.Totals, foreign: result.Foreign, close: j.Close}
+		v := &verdicts{rows: result.Dead(), totals: result.Totals, foreign: result.Foreign, close: result.Close}
 		v.outside = resolved.Outside
 		v.inventoryAge = runs[i].now.Sub(src.Info().Taken)
 		v.notes = append(src.Info().Notes, left(counts, resolved)...)

@@ -23,8 +23,8 @@ import (
 
 // Plan works out what is dead in one table. It reads only. A plan that guards
 // refuse is returned all the same, with the refusals in its head; it can be
-// shown and not applied. With out the plan is written to that file, else to a
-// temporary one that goes with the plan's Close.
+// shown and not applied. With out the plan is written to that file, else it
+// holds its rows until its Close.
 //
 // Errors: the table's and the stores'; Invalid for a request that can't be
 // met. Where the state of the table can't be known there is no plan at all.
@@ -78,6 +78,9 @@ func (e *Engine) PlanMany(ctx context.Context, reqs []PlanRequest, outs []string
 		for i, run := range runs {
 			p, err := e.write(ctx, run, vs[i], outs[i])
 			if err != nil {
+				for _, v := range vs[i+1:] {
+					err = errors.Join(err, v.close())
+				}
 				return plans, err
 			}
 			plans = append(plans, p)
@@ -177,22 +180,28 @@ func (e *Engine) verdicts(ctx context.Context, run *deltaRun) (*verdicts, error)
 		return run.lite(ctx)
 	}
 	j := e.join(run, 1)
-	v := &verdicts{close: j.Close}
 	stats, err := e.list(ctx, run, j)
-	if err == nil {
-		var result *antijoin.Result
-		if result, err = j.Finish(ctx); err == nil {
-			v.rows, v.totals, v.foreign = result.Dead(), result.Totals, result.Foreign
-			v.totals.ListRequests = stats.Requests
-			return v, nil
-		}
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
 	}
-	return nil, errors.Join(err, j.Close())
+	result, err := j.Finish(ctx)
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	v := &verdicts{rows: result.Dead(), totals: result.Totals, foreign: result.Foreign, close: result.Close}
+	v.totals.ListRequests = stats.Requests
+	return v, nil
 }
 
-// write gathers the evidence, asks the guards and writes the plan. It closes v.
+// write gathers the evidence, asks the guards and makes the plan. It closes v,
+// or the plan does.
 func (e *Engine) write(ctx context.Context, run *deltaRun, v *verdicts, out string) (p *plan.Plan, err error) {
-	defer func() { err = errors.Join(err, v.close()) }()
+	held := false
+	defer func() {
+		if !held {
+			err = errors.Join(err, v.close())
+		}
+	}()
 	h := run.head(ctx, e.Tool)
 	h.Totals = v.totals
 	if h.Evidence, err = run.evidence(ctx, v); err != nil {
@@ -212,7 +221,9 @@ func (e *Engine) write(ctx context.Context, run *deltaRun, v *verdicts, out stri
 	if out != "" {
 		return plan.Create(ctx, out, h, v.rows)
 	}
-	return plan.CreateTemp(ctx, "", h, v.rows)
+	p, err = plan.Hold(ctx, h, v.rows, v.close)
+	held = err == nil
+	return p, err
 }
 
 // head is what the run knows before candidates are judged.

@@ -104,7 +104,7 @@ func (f *fakeEngine) Plan(ctx context.Context, req sweep.PlanRequest, out string
 	if out != "" {
 		return plan.Create(ctx, out, h, seq)
 	}
-	return plan.CreateTemp(ctx, "", h, seq)
+	return plan.Hold(ctx, h, seq, func() error { return nil })
 }
 
 func (f *fakeEngine) PlanMany(ctx context.Context, reqs []sweep.PlanRequest, outs []string) (plans []*plan.Plan, err error) {

@@ -11,6 +11,7 @@ import (
 type block struct {
 	arena   []byte
 	records []span
+	sorted  bool
 }
 
 // span is where in an arena a record lies, and in it the path.
@@ -26,6 +27,7 @@ func (b *block) add(v lake.Verdict) {
 	b.arena = appendVerdict(b.arena, &v)
 	path, pathEnd := recordPath(b.arena[start:])
 	b.records = append(b.records, span{uint32(start), uint32(start + path), uint32(start + pathEnd), uint32(len(b.arena))})
+	b.sorted = false
 }
 
 // grow makes room for one record, and more by doubling the block up to its
@@ -43,8 +45,13 @@ func (b *block) size() int { return len(b.arena) + len(b.records)*spanSize }
 
 func (b *block) reset() { b.arena, b.records = b.arena[:0], b.records[:0] }
 
+// sort puts the records in order. Of one that is in order nothing is written.
 func (b *block) sort() {
+	if b.sorted {
+		return
+	}
 	slices.SortFunc(b.records, func(x, y span) int { return compareRecords(b, x, b, y) })
+	b.sorted = true
 }
 
 // compareRecords orders records by their path, those of one path by their bytes.

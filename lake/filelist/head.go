@@ -25,7 +25,7 @@ type Head struct {
 	Guards    []Guard   `json:"guards"`
 	Evidence  Evidence  `json:"evidence"`
 	Totals    Totals    `json:"totals"`
-	Digest    string    `json:"digest"` // of all rows and of the head without this field
+	Digest    string    `json:"digest"` // of all rows and of the head without this field; "" for a plan that lies in no file
 	// Format's own state that apply needs, such as a fingerprint of the protocol and metadata or Hudi's clean plan.
 	State map[string]string `json:"state,omitempty"`
 }

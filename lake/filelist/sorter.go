@@ -23,13 +23,16 @@ const (
 // Sorter sorts verdicts by the bytes of their path (the Key, or the URI of a
 // blob) in bounded memory: what doesn't fit is spilled to files of its own in
 // a temporary directory. Verdicts with one path come in the order of their
-// binary form. Add and AddAll are safe for concurrent use.
+// binary form. Add and AddAll are safe for concurrent use, and so are Sorted
+// and Visit once all is added.
 //
 // Memory: the budget, and at most 8 MiB while merging.
 type Sorter struct {
 	parent string
 	budget int         // bytes of one block
 	blocks chan *block // those that nobody fills; a nil one isn't made yet
+
+	settling sync.Mutex // one of those who read at a time
 
 	mu   sync.Mutex
 	dir  string   // "" before the first spill
@@ -144,19 +147,20 @@ func (s *Sorter) merged(put func(record []byte) (bool, error)) error {
 	if err != nil {
 		return err
 	}
-	filled, err := s.settle()
+	filled, runs, err := s.settle()
 	if err != nil {
 		return s.fail(err)
 	}
-	if len(s.runs) > 0 {
-		return s.fail(mergeRuns(s.runs, put))
+	if len(runs) > 0 {
+		return s.fail(mergeRuns(runs, put))
 	}
 	return s.fail(mergeBlocks(filled, put))
 }
 
-// settle leaves few enough runs to merge, or sorted blocks and no run.
-func (s *Sorter) settle() ([]*block, error) {
-	var filled []*block
+// settle returns few enough runs to merge, or sorted blocks.
+func (s *Sorter) settle() (filled []*block, runs []string, err error) {
+	s.settling.Lock()
+	defer s.settling.Unlock()
 	for range cap(s.blocks) {
 		if b := <-s.blocks; b != nil && len(b.records) > 0 {
 			filled = append(filled, b)
@@ -177,15 +181,16 @@ func (s *Sorter) settle() ([]*block, error) {
 			g.Go(b.sort)
 		}
 		g.Wait()
-		return filled, nil
+		return filled, nil, nil
 	}
 	for _, b := range filled {
 		if err := s.spill(b); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	filled = nil // they are empty: their memory can go
-	return nil, s.thin()
+	err = s.thin()
+	return nil, s.runs, err
 }
 
 // thin merges runs until one merge can read them all.

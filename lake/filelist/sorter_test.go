@@ -136,3 +136,38 @@ func BenchmarkSorter(b *testing.B) {
 		}
 	}
 }
+
+// What is sorted may be read by several at once, in memory and from runs.
+func TestSeveralReadWhatIsSorted(t *testing.T) {
+	var vs []lake.Verdict
+	for i := range 3000 {
+		vs = append(vs, lake.Verdict{Key: lake.Key(fmt.Sprintf("p=%d/f%d", i%7, i*7919%3000)), Size: int64(i), Reason: lake.Orphan})
+	}
+	want := oracle(vs)
+	for _, budget := range []int{1 << 20, 10_000} {
+		s := NewSorter(t.TempDir(), 0)
+		s.budget = budget
+		var adders, readers errgroup.Group
+		for batch := range slices.Chunk(vs, 100) {
+			adders.Go(func() error { return s.AddAll(batch) })
+		}
+		if err := adders.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			readers.Go(func() error {
+				got, err := collect(s.Sorted())
+				if diff := gocmp.Diff(want, got); err == nil && diff != "" {
+					err = fmt.Errorf("budget %d: %s", budget, diff)
+				}
+				return err
+			})
+		}
+		if err := readers.Wait(); err != nil {
+			t.Error(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -408,13 +408,13 @@ func (w *world) cleared(listed []string) guard.Cleared {
 	if h.Guards, err = guard.Check(h, guard.Options{}); err != nil {
 		w.t.Fatal(err)
 	}
-	p, err := plan.CreateTemp(context.Background(), w.temp, h, func(yield func(lake.Verdict, error) bool) {
+	p, err := plan.Hold(context.Background(), h, func(yield func(lake.Verdict, error) bool) {
 		for _, name := range listed {
 			if !yield(lake.Verdict{URI: uri(name), Size: -1, Reason: lake.ExpiredBlob}, nil) {
 				return
 			}
 		}
-	})
+	}, func() error { return nil })
 	if err != nil {
 		w.t.Fatal(err)
 	}
