@@ -14,6 +14,7 @@ import (
 	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/reap"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
 	"github.com/lakesweep/lakesweep/table/delta"
 )
 
@@ -30,11 +31,11 @@ func (e *Engine) Apply(ctx context.Context, p *plan.Plan, req ApplyRequest, emit
 	started := e.Now()
 	h := p.Head()
 	result = Result{Table: h.Table, PlanID: h.PlanID}
-	var blobs *blobRun
+	var external *blobs.Run
 	var job reap.Job
 	var o reap.Options
 	if h.Format == "hudi" {
-		job, o, blobs, err = e.hudiJob(ctx, p, &h, req)
+		job, o, external, err = e.hudiJob(ctx, p, &h, req)
 	} else {
 		job, o, err = e.deltaJob(ctx, p, &h, req)
 	}
@@ -49,18 +50,18 @@ func (e *Engine) Apply(ctx context.Context, p *plan.Plan, req ApplyRequest, emit
 		}
 	}
 	run := reap.Run
-	if blobs != nil {
-		run = blobs.run
+	if external != nil {
+		run = external.Run
 	}
 	done, err := run(ctx, job, o)
-	if blobs != nil {
-		result.Queued, result.LockHeld = blobs.stay+blobs.waiting(), blobs.held
+	if external != nil {
+		result.Queued, result.LockHeld = external.Queued(), external.LockHeld()
 	}
 	result.Result, result.Quarantined, result.Limit = done.Result, done.Quarantined, done.Limit
 	result.Versioned = h.Evidence.Versioned && !o.AllVersions
-	if blobs != nil && !result.Versioned {
+	if external != nil && !result.Versioned {
 		var verr error
-		result.Versioned, verr = blobs.places.versioned(ctx)
+		result.Versioned, verr = external.Versioned(ctx)
 		err = errors.Join(err, verr)
 	}
 	if h.Evidence.SoftDelete > 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
 )
 
 // A write that comes between the judgement and the intent, and that the second
@@ -122,7 +123,7 @@ func TestAlsoReferencesIsNoRelativeName(t *testing.T) {
 	}
 	defer p.Close() //nolint:errcheck // a temporary file
 	h := p.Head()
-	s, err := readBlobState(&h)
+	s, err := blobs.ReadState(&h)
 	if err != nil || len(s.Also) != 1 || s.Also[0] != other.table() {
 		t.Errorf("%+v, %v", s, err)
 	}

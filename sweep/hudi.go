@@ -12,6 +12,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/plan"
+	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
 	"github.com/lakesweep/lakesweep/table/hudi"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -156,7 +157,8 @@ func (e *Engine) planHudi(ctx context.Context, p *place, req PlanRequest, out st
 
 func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, rows *filelist.Sorter, enclosed, out string, started time.Time) (*plan.Plan, error) {
 	totals := filelist.Totals{ByReason: map[string]filelist.Count{}}
-	blobs, err := e.blobsOf(ctx, run)
+	external := run.blobs(e)
+	planner, err := external.Planner(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -167,30 +169,31 @@ func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, 
 		if v.Directory {
 			totals.DeadDirectories++
 		} else {
-			count(&totals, &v)
+			totals.Count(&v)
 		}
-		if blobs != nil {
-			blobs.seen(&v)
+		if planner != nil {
+			planner.Seen(&v)
 		}
 		if err := rows.Add(v); err != nil {
 			return nil, err
 		}
 	}
 	s := &clean.Summary
-	if blobs != nil {
-		if err := blobs.rows(ctx, rows, &totals); err != nil {
+	if planner != nil {
+		notes, err := planner.Rows(ctx, rows, &totals)
+		if err != nil {
 			return nil, err
 		}
-		if err := blobs.queued(ctx, rows, &totals); err != nil {
-			return nil, err
-		}
-		s.Warnings = append(s.Warnings, blobs.notes...)
+		s.Warnings = append(s.Warnings, notes...)
 		s.ListRequests += run.table.Listed()
 	}
 	totals.Candidates, totals.Protected, totals.Foreign, totals.ListRequests = s.Candidates, s.Protected, s.Foreign, s.ListRequests
 	state, err := clean.State()
 	if err == nil {
-		err = run.remember(state, blobs != nil && run.req.Hudi.Blobs.Mode == "delete")
+		err = run.remember(state)
+	}
+	if err == nil && planner != nil && run.req.Hudi.Blobs.Mode == "delete" {
+		state[blobs.StateKey], err = external.State()
 	}
 	if err != nil {
 		return nil, err

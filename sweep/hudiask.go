@@ -37,7 +37,7 @@ func (run *hudiRun) explain(ctx context.Context, e *Engine, paths []string) ([]t
 	for _, path := range paths {
 		keys := run.root.Named(path, run.aliases...)
 		if len(keys) == 0 && strings.Contains(path, "/") {
-			x, err := run.explainBlob(ctx, e, path)
+			x, err := run.blobs(e).Explain(ctx, path)
 			if err != nil {
 				return nil, err
 			}

@@ -22,6 +22,7 @@ import (
 	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/reap"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
 	"github.com/lakesweep/lakesweep/table/hudi"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -35,17 +36,9 @@ const (
 
 const lockPrefix = "hoodie.write.lock."
 
-// remember adds to a plan's state what carrying it out needs of the request;
-// with blobs they are to be deleted too.
-func (run *hudiRun) remember(state map[string]string, blobs bool) error {
+// remember adds to a plan's state what carrying it out needs of the request.
+func (run *hudiRun) remember(state map[string]string) error {
 	state[stateZone] = run.req.Hudi.TimelineZone
-	if blobs {
-		data, err := json.Marshal(run.blobState())
-		if err != nil {
-			return err
-		}
-		state[stateBlobs] = string(data)
-	}
 	if run.req.Hudi.NoOtherWriters {
 		state[stateVouch] = "true"
 	}
@@ -55,24 +48,24 @@ func (run *hudiRun) remember(state map[string]string, blobs bool) error {
 }
 
 // hudiJob opens what carrying out a plan of a Hudi table takes.
-func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, req ApplyRequest) (job reap.Job, o reap.Options, blobs *blobRun, err error) {
+func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, req ApplyRequest) (job reap.Job, o reap.Options, external *blobs.Run, err error) {
 	at, err := e.open(ctx, h.Table)
 	if err != nil {
 		return job, o, nil, err
 	}
 	run, err := e.openHudi(ctx, at, PlanRequest{Table: h.Table, Tuning: req.Tuning, Hudi: HudiRequest{TimelineZone: h.State[stateZone]}})
 	if err != nil {
-		return job, o, blobs, err
+		return job, o, external, err
 	}
 	if job.Cleared, err = guard.Clear(p, guard.Identity{Root: at.root, Format: "hudi", TableID: run.table.ID()}); err != nil {
-		return job, o, blobs, err
+		return job, o, external, err
 	}
 	all, err := e.Stores.OpenStore(ctx, at.root)
 	if err != nil {
-		return job, o, blobs, err
+		return job, o, external, err
 	}
 	if job.Place, err = target(all, h, req); err != nil {
-		return job, o, blobs, err
+		return job, o, external, err
 	}
 	meta := store.Confine(all, hudi.Dir)
 	provider, err := e.hudiLock(ctx, h, struct {
@@ -80,18 +73,19 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 		store.Writer
 	}{all, meta})
 	if err != nil {
-		return job, o, blobs, err
+		return job, o, external, err
 	}
 	options := hudi.RunOptions{PlanID: h.PlanID, State: h.State, Rows: p.Rows, Lock: provider, Writer: meta, Sleep: e.wait}
-	if blobs, err = e.openBlobRun(ctx, p, h, at, all, meta, req); err != nil {
+	opening := blobs.Opening{Plan: p, Store: all, Meta: meta, Lock: provider, Alone: h.State[stateVouch] == "true", Wait: req.BlobsWait}
+	if external, err = e.openBlobs(ctx, h, run, req, opening); err != nil {
 		return job, o, nil, err
 	}
-	if blobs != nil {
-		blobs.lock, options.Blobs = provider, blobs
+	if external != nil {
+		options.Blobs = external
 	}
 	clean, err := run.table.Run(options)
 	if err != nil {
-		return job, o, blobs, err
+		return job, o, external, err
 	}
 	job.Guardian, job.Recorder = clean, clean
 	o = reap.Options{
@@ -103,12 +97,12 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 	quarantine := ""
 	if req.Quarantine != "" {
 		if o.Quarantine, err = e.quarantine(ctx, req.Quarantine, h.PlanID, at.root); err != nil {
-			return job, o, blobs, err
+			return job, o, external, err
 		}
 		quarantine = o.Quarantine.Root.String()
 	}
 	job.Journal, err = e.journal(ctx, req.Journal, filelist.JournalHead{PlanID: h.PlanID, Table: h.Table, Format: h.Format, Tool: e.Tool, Created: e.Now().UTC(), Quarantine: quarantine})
-	return job, o, blobs, err
+	return job, o, external, err
 }
 
 // hudiLock returns the lock provider that Hudi's keys name, as the table's

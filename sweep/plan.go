@@ -298,7 +298,7 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 			case antijoin.False:
 				v.totals.Unmatched++
 			case antijoin.True:
-				count(&v.totals, &verdict)
+				v.totals.Count(&verdict)
 				return sorter.Add(verdict)
 			}
 			return nil
@@ -311,15 +311,6 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 		v.foreign = append(v.foreign, string(root))
 	}
 	return v, nil
-}
-
-// count adds one dead file to the totals.
-func count(t *filelist.Totals, v *lake.Verdict) {
-	bytes := max(v.Size, 0)
-	t.Dead++
-	t.DeadBytes += bytes
-	c := t.ByReason[string(v.Reason)]
-	t.ByReason[string(v.Reason)] = filelist.Count{Objects: c.Objects + 1, Bytes: c.Bytes + bytes}
 }
 
 // detect tells the format of the table at p.

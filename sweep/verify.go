@@ -61,7 +61,7 @@ func (e *Engine) verify(ctx context.Context, req PlanRequest, emit func(table.Fi
 		if err := run.table.Verify(ctx, emit); err != nil || run.req.Hudi.Blobs.Mode == "" {
 			return err
 		}
-		return run.verifyBlobs(ctx, e, emit)
+		return run.blobs(e).Verify(ctx, emit)
 	}
 	p, t, err := e.openTable(ctx, req)
 	if err != nil {

@@ -91,6 +91,7 @@ func TestArrowsOfThePictureAreAllowed(t *testing.T) {
 		{"internal/cli", module + "/lake"},
 		{"internal/cli", module + "/store/s3"},
 		{"sweep", module + "/table/hudi"},
+		{"sweep", module + "/sweep/internal/blobs"},
 		{"table/hudi", module + "/table/hudi/hfile"},
 		{"table/hudi/mdt", module + "/table/hudi/hfile"},
 		{"table/hudi/mdt", module + "/table"},

@@ -1,6 +1,10 @@
 package filelist
 
-import "time"
+import (
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+)
 
 // Head is the document in the footer of a plan file, under HeadKey, as JSON.
 // Fields are only ever added within a schema number.
@@ -93,6 +97,15 @@ type Totals struct {
 	MonthlySaving   *float64         `json:"monthly_saving"` // US dollars
 	Seconds         float64          `json:"seconds"`
 	Blobs           *Blobs           `json:"blobs,omitempty"` // nil where external blobs weren't looked at
+}
+
+// Count adds one dead file or blob. ByReason must not be nil.
+func (t *Totals) Count(v *lake.Verdict) {
+	bytes := max(v.Size, 0)
+	t.Dead++
+	t.DeadBytes += bytes
+	c := t.ByReason[string(v.Reason)]
+	t.ByReason[string(v.Reason)] = Count{Objects: c.Objects + 1, Bytes: c.Bytes + bytes}
 }
 
 // Blobs are the counts of external blobs that lost a reference in a plan.

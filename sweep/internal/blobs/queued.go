@@ -1,4 +1,4 @@
-package sweep
+package blobs
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 // whose grace time is over. A blob that the clean lets go once more waits anew.
 //
 // Memory: 10 bytes a blob that the clean lets go, and a part of the queue.
-func (b *blobPlanner) queued(ctx context.Context, rows *filelist.Sorter, totals *filelist.Totals) error {
-	snap, err := blobqueue.New(b.run.reader, nil, nil, blobqueue.Tuning{}).Load(ctx)
+func (p *Planner) queued(ctx context.Context, rows *filelist.Sorter, totals *filelist.Totals) error {
+	snap, err := blobqueue.New(p.t.Reader, nil, nil, blobqueue.Tuning{}).Load(ctx)
 	if err != nil || snap.Meta.Entries == 0 {
 		return err
 	}
@@ -27,19 +27,19 @@ func (b *blobPlanner) queued(ctx context.Context, rows *filelist.Sorter, totals 
 			fresh.Add(lake.Key(v.URI))
 		}
 	}
-	again, grace := fresh.Done(), b.due.Sub(b.run.now)
+	again, grace := fresh.Done(), p.due.Sub(p.t.Began)
 	for e, err := range snap.Entries(ctx) {
 		if err != nil {
 			return err
 		}
-		b.counts.Queued++
+		p.counts.Queued++
 		due := e.At.Add(grace)
-		if e.At.IsZero() || !due.Before(b.run.now) || again.Has(lake.Key(e.Path)) {
+		if e.At.IsZero() || !due.Before(p.t.Began) || again.Has(lake.Key(e.Path)) {
 			continue
 		}
-		b.counts.Due++
+		p.counts.Due++
 		v := lake.Verdict{URI: e.Path, Size: e.Size, Modified: e.Modified, ETag: e.ETag, Reason: lake.ExpiredBlob, DueAt: due}
-		count(totals, &v)
+		totals.Count(&v)
 		if err := rows.Add(v); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package sweep
+package blobs
 
 import (
 	"context"
@@ -16,28 +16,28 @@ import (
 	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
 )
 
-// blobPlace is an allowed root, opened where --map says that it is reached.
-type blobPlace struct {
+// place is an allowed root, opened where --map says that it is reached.
+type place struct {
 	root  lake.Root
 	store store.Store
 }
 
-// blobPlaces are the allowed roots of a run.
-type blobPlaces struct {
-	e      *Engine
-	places []blobPlace
+// places are the allowed roots of a run.
+type places struct {
+	stores store.Opener
+	list   []place
 
 	allowed func(ctx context.Context, r store.Reader, root lake.Root, dir string) error // asks a claim; nil before claim
 	mu      sync.Mutex
 	folders map[string]error // those between the roots and blobs that were asked
 }
 
-// openBlobs opens the places in which blobs may die.
+// openPlaces opens the places in which blobs may die.
 //
 // Errors: Invalid for a root that names no place, or one in the table; Refused
 // for a folder that isn't there.
-func (e *Engine) openBlobs(ctx context.Context, names *lake.BlobNames, roots []lake.Root) (*blobPlaces, error) {
-	b := &blobPlaces{e: e}
+func openPlaces(ctx context.Context, stores store.Opener, names *lake.BlobNames, roots []lake.Root) (*places, error) {
+	b := &places{stores: stores}
 	for _, r := range roots {
 		if err := notLinked(r); err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func (e *Engine) openBlobs(ctx context.Context, names *lake.BlobNames, roots []l
 			return nil, invalid(r.String(), "no blob can die below it: "+standing.String(), "Name a folder outside of the table with --blob-root.")
 		}
 		root, _ := at.Parent()
-		s, err := e.Stores.OpenStore(ctx, root)
+		s, err := stores.OpenStore(ctx, root)
 		if errors.Is(err, fs.ErrNotExist) {
 			// A mount that is missing must not pass for blobs that are gone.
 			return nil, &lake.Error{Op: "open blob root", Table: root.String(), Kind: lake.Refused, Code: "blob_root_missing", Err: errors.New("there is no such folder"),
@@ -56,7 +56,7 @@ func (e *Engine) openBlobs(ctx context.Context, names *lake.BlobNames, roots []l
 		if err != nil {
 			return nil, err
 		}
-		b.places = append(b.places, blobPlace{root, s})
+		b.list = append(b.list, place{root, s})
 	}
 	return b, nil
 }
@@ -81,8 +81,8 @@ func notLinked(r lake.Root) error {
 // open returns the allowed root that holds a place, and its name there.
 //
 // Errors: Refused if a table that isn't known has claimed a folder on the way.
-func (b *blobPlaces) open(ctx context.Context, at lake.Root) (reap.Place, string, error) {
-	for _, p := range b.places {
+func (b *places) open(ctx context.Context, at lake.Root) (reap.Place, string, error) {
+	for _, p := range b.list {
 		if p.root.Contains(at) && at.Path != p.root.Path {
 			name := strings.TrimPrefix(strings.TrimPrefix(at.Path, p.root.Path), "/")
 			return p.store, name, b.between(ctx, p, path.Dir(name))
@@ -92,7 +92,7 @@ func (b *blobPlaces) open(ctx context.Context, at lake.Root) (reap.Place, string
 }
 
 // between asks the folders from dir up to the root of p for claims.
-func (b *blobPlaces) between(ctx context.Context, p blobPlace, dir string) error {
+func (b *places) between(ctx context.Context, p place, dir string) error {
 	if b.allowed == nil || dir == "." {
 		return nil
 	}
@@ -115,14 +115,14 @@ func (b *blobPlaces) between(ctx context.Context, p blobPlace, dir string) error
 }
 
 // above asks the folders above a root for claims, as far as they may be read.
-func (b *blobPlaces) above(ctx context.Context, root lake.Root) error {
+func (b *places) above(ctx context.Context, root lake.Root) error {
 	for {
 		up, more := root.Parent()
 		if !more {
 			return nil
 		}
 		root = up
-		r, err := b.e.Stores.OpenReader(ctx, root)
+		r, err := b.stores.OpenReader(ctx, root)
 		if err == nil {
 			err = b.allowed(ctx, r, root, "")
 		}
@@ -136,7 +136,7 @@ func (b *blobPlaces) above(ctx context.Context, root lake.Root) error {
 //
 // Errors: Refused if a table that also doesn't name has claimed one, or a
 // folder above.
-func (b *blobPlaces) claim(ctx context.Context, me blobqueue.Claimer, also []lake.Root) error {
+func (b *places) claim(ctx context.Context, me blobqueue.Claimer, also []lake.Root) error {
 	known := func(table string) bool {
 		root, err := lake.ParseRoot(table)
 		if err != nil {
@@ -153,7 +153,7 @@ func (b *blobPlaces) claim(ctx context.Context, me blobqueue.Claimer, also []lak
 	b.allowed = func(ctx context.Context, r store.Reader, root lake.Root, dir string) error {
 		return blobqueue.Allowed(ctx, r, root, dir, me, known)
 	}
-	for _, p := range b.places {
+	for _, p := range b.list {
 		if err := b.above(ctx, p.root); err != nil {
 			return err
 		}
@@ -170,8 +170,8 @@ func (b *blobPlaces) claim(ctx context.Context, me blobqueue.Claimer, also []lak
 // that are gone.
 //
 // Errors: Refused; those of the stores.
-func (b *blobPlaces) emptied(ctx context.Context, me blobqueue.Claimer, names *lake.BlobNames, queue *blobqueue.Queue) error {
-	for _, p := range b.places {
+func (b *places) emptied(ctx context.Context, me blobqueue.Claimer, names *lake.BlobNames, queue *blobqueue.Queue) error {
+	for _, p := range b.list {
 		claimed, err := blobqueue.Claimed(ctx, p.store, p.root, "", me)
 		if err != nil {
 			return err
@@ -205,7 +205,7 @@ func (b *blobPlaces) emptied(ctx context.Context, me blobqueue.Claimer, names *l
 }
 
 // claimedAbove reports whether a folder that holds a place of p is claimed by me.
-func (b *blobPlaces) claimedAbove(ctx context.Context, p blobPlace, at lake.Root, me blobqueue.Claimer) (bool, error) {
+func (b *places) claimedAbove(ctx context.Context, p place, at lake.Root, me blobqueue.Claimer) (bool, error) {
 	for dir := path.Dir(strings.TrimPrefix(strings.TrimPrefix(at.Path, p.root.Path), "/")); dir != "."; dir = path.Dir(dir) {
 		if claimed, err := blobqueue.Claimed(ctx, p.store, p.root, dir, me); err != nil || claimed {
 			return claimed, err
@@ -213,7 +213,7 @@ func (b *blobPlaces) claimedAbove(ctx context.Context, p blobPlace, at lake.Root
 	}
 	for root, more := p.root.Parent(); more; root, more = root.Parent() {
 		claimed := false
-		r, err := b.e.Stores.OpenReader(ctx, root)
+		r, err := b.stores.OpenReader(ctx, root)
 		if err == nil {
 			claimed, err = blobqueue.Claimed(ctx, r, root, "", me)
 		}
@@ -225,8 +225,8 @@ func (b *blobPlaces) claimedAbove(ctx context.Context, p blobPlace, at lake.Root
 }
 
 // versioned reports whether deletes leave old versions in one of the roots.
-func (b *blobPlaces) versioned(ctx context.Context) (bool, error) {
-	for _, p := range b.places {
+func (b *places) versioned(ctx context.Context) (bool, error) {
+	for _, p := range b.list {
 		status, err := p.store.Status(ctx)
 		if err != nil && !errors.Is(err, store.ErrUnsupported) {
 			return false, err

@@ -1,4 +1,4 @@
-package sweep
+package blobs
 
 import (
 	"errors"
@@ -10,12 +10,12 @@ import (
 	"github.com/lakesweep/lakesweep/lake/filelist"
 )
 
-// stateBlobs is the key of a plan's state that holds what carrying it out has
+// StateKey is the key of a plan's state that holds what carrying it out has
 // to know of blobs; absent where none are to be deleted.
-const stateBlobs = "hudi.blobs"
+const StateKey = "hudi.blobs"
 
-// blobState is that, as JSON.
-type blobState struct {
+// State is that, as JSON.
+type State struct {
 	Columns       []string       `json:"columns,omitempty"` // of the request
 	Roots         []string       `json:"roots"`
 	Grace         int64          `json:"grace_ns"`
@@ -30,13 +30,14 @@ type blobState struct {
 	ScanBytes     int64          `json:"scan_bytes,omitempty"`
 }
 
-// blobMinAge is how old a blob has to be to die, by default.
-const blobMinAge = 24 * time.Hour
+// defaultMinAge is how old a blob has to be to die, by default.
+const defaultMinAge = 24 * time.Hour
 
-// blobState returns what carrying out the run's plan has to know.
-func (run *hudiRun) blobState() blobState {
-	r, c := run.req.Hudi.Blobs, run.config.Blobs
-	s := blobState{Columns: r.Columns, Grace: int64(blobGrace), MinAge: int64(blobMinAge), Also: r.Also, Wait: r.Wait,
+// State returns what carrying out a plan of the table has to know, as ReadState
+// reads it.
+func (t *Table) State() (string, error) {
+	r, c := t.Request, t.Config
+	s := State{Columns: r.Columns, Grace: int64(defaultGrace), MinAge: int64(defaultMinAge), Also: r.Also, Maps: t.Maps, Wait: r.Wait,
 		DryRun: c.DryRun, Parallelism: c.Parallelism, MaxCandidates: c.MaxCandidates, ScanFiles: r.ScanFiles, ScanBytes: r.ScanBytes}
 	if r.Grace != nil {
 		s.Grace = int64(*r.Grace)
@@ -47,20 +48,18 @@ func (run *hudiRun) blobState() blobState {
 	for _, root := range r.Roots {
 		s.Roots = append(s.Roots, root.String())
 	}
-	for _, m := range run.req.Inventory.Maps {
-		s.Maps = append(s.Maps, lake.BlobMap(m))
-	}
-	return s
+	data, err := json.Marshal(&s)
+	return string(data), err
 }
 
-// readBlobState returns what a plan says of blobs, nil for one that leaves
+// ReadState returns what a plan says of blobs, nil for one that leaves
 // them alone.
-func readBlobState(h *filelist.Head) (*blobState, error) {
-	text := h.State[stateBlobs]
+func ReadState(h *filelist.Head) (*State, error) {
+	text := h.State[StateKey]
 	if text == "" {
 		return nil, nil
 	}
-	var s blobState
+	var s State
 	err := json.Unmarshal([]byte(text), &s)
 	if err == nil && len(s.Roots) == 0 {
 		err = errors.New("no place in which blobs may die")
@@ -71,29 +70,26 @@ func readBlobState(h *filelist.Head) (*blobState, error) {
 	return &s, nil
 }
 
-// Blobs returns how many external blobs a plan lists, how many of them carrying
+// Listed returns how many external blobs a plan lists, how many of them carrying
 // it out may delete since they are due, and how many it queues first.
-func Blobs(h *filelist.Head) (listed, due, queued int64) {
+func Listed(h *filelist.Head) (listed, due, queued int64) {
 	listed = h.Totals.ByReason[string(lake.ExpiredBlob)].Objects
-	if h.Totals.Blobs == nil || h.State[stateBlobs] == "" {
+	if h.Totals.Blobs == nil || h.State[StateKey] == "" {
 		return listed, 0, 0
 	}
 	return listed, h.Totals.Blobs.Due, listed - h.Totals.Blobs.Due
 }
 
 // request is the request that s was made of.
-func (s *blobState) request(table, zone string, t Tuning) (PlanRequest, error) {
+func (s *State) request() (Request, error) {
 	grace, minAge := time.Duration(s.Grace), time.Duration(s.MinAge)
-	req := PlanRequest{Table: table, Tuning: t, Hudi: HudiRequest{TimelineZone: zone, Blobs: BlobRequest{Mode: "delete", Columns: s.Columns, Grace: &grace, MinAge: &minAge, Also: s.Also, Wait: s.Wait, ScanFiles: s.ScanFiles, ScanBytes: s.ScanBytes}}}
+	r := Request{Mode: "delete", Columns: s.Columns, Grace: &grace, MinAge: &minAge, Also: s.Also, Wait: s.Wait, ScanFiles: s.ScanFiles, ScanBytes: s.ScanBytes}
 	for _, text := range s.Roots {
 		root, err := lake.ParsePlace(text)
 		if err != nil {
-			return req, err
+			return r, err
 		}
-		req.Hudi.Blobs.Roots = append(req.Hudi.Blobs.Roots, root)
+		r.Roots = append(r.Roots, root)
 	}
-	for _, m := range s.Maps {
-		req.Inventory.Maps = append(req.Inventory.Maps, Map(m))
-	}
-	return req, nil
+	return r, nil
 }

@@ -1,4 +1,4 @@
-package sweep
+package blobs
 
 import (
 	"context"
@@ -20,15 +20,14 @@ import (
 // judged is a table whose references keep blobs: the plan's own, or one that
 // shares them.
 type judged struct {
-	e     *Engine
-	run   *hudiRun
+	table *Table
 	names *lake.BlobNames
 	seen  map[string]timeline.State // writes, by time and action, as the last look found them
 	last  string                    // the latest time on the timeline that look found
 }
 
-// blobJudge judges blobs against the files of tables. It implements drain.Judge.
-type blobJudge struct{ tables []*judged }
+// judge judges blobs against the files of tables. It implements drain.Judge.
+type judge struct{ tables []*judged }
 
 // rounds is what the judges of several tables found out.
 type rounds struct {
@@ -67,7 +66,7 @@ func (rs rounds) Unread() error {
 }
 
 // All judges against every file of every table.
-func (j *blobJudge) All(ctx context.Context, candidates drain.Candidates) (drain.Round, error) {
+func (j *judge) All(ctx context.Context, candidates drain.Candidates) (drain.Round, error) {
 	var out rounds
 	for _, t := range j.tables {
 		r, err := t.all(ctx, candidates)
@@ -81,7 +80,7 @@ func (j *blobJudge) All(ctx context.Context, candidates drain.Candidates) (drain
 
 // Since judges against the files of the writes that were completed since. Where
 // a write can't be asked any more, nothing is Unreferenced.
-func (j *blobJudge) Since(ctx context.Context, candidates drain.Candidates) (drain.Round, bool, error) {
+func (j *judge) Since(ctx context.Context, candidates drain.Candidates) (drain.Round, bool, error) {
 	var out rounds
 	began := false
 	for _, t := range j.tables {
@@ -102,13 +101,13 @@ func (j *blobJudge) Since(ctx context.Context, candidates drain.Candidates) (dra
 	return out, began, nil
 }
 
-func (t *judged) all(ctx context.Context, candidates drain.Candidates) (*blob.Round, error) {
+func (j *judged) all(ctx context.Context, candidates drain.Candidates) (*blob.Round, error) {
 	var err error
-	if t.run.table, err = hudi.Open(ctx, t.run.reader, t.run.root, t.run.table.Options()); err != nil {
+	if j.table.Hudi, err = hudi.Open(ctx, j.table.Reader, j.table.Root, j.table.Hudi.Options()); err != nil {
 		return nil, err
 	}
-	t.seen, t.last = writesOf(t.run.table.Timeline()), t.run.table.Timeline().LastTime()
-	return blob.NewJudge(t.run.judgeOptions(t.e, t.names)).Judge(ctx, candidates, t.run.table.DataFiles(ctx))
+	j.seen, j.last = writesOf(j.table.Hudi.Timeline()), j.table.Hudi.Timeline().LastTime()
+	return blob.NewJudge(j.table.judgeOptions(j.names)).Judge(ctx, candidates, j.table.Hudi.DataFiles(ctx))
 }
 
 // writesOf returns the writes on a timeline. Of compaction and clustering only
@@ -131,13 +130,13 @@ var errLost = errors.New("a write was completed or undone while blobs were judge
 // since judges against what was completed since the last look.
 //
 // Errors: errLost.
-func (t *judged) since(ctx context.Context, candidates drain.Candidates) (*blob.Round, bool, error) {
-	tl := t.run.table.Timeline()
-	now, err := timeline.Load(ctx, t.run.reader, tl.Dir, tl.Layout)
+func (j *judged) since(ctx context.Context, candidates drain.Candidates) (*blob.Round, bool, error) {
+	tl := j.table.Hudi.Timeline()
+	now, err := timeline.Load(ctx, j.table.Reader, tl.Dir, tl.Layout)
 	if err != nil {
 		return nil, false, err
 	}
-	if t.lost(now) {
+	if j.lost(now) {
 		return nil, false, errLost
 	}
 	began := false
@@ -145,25 +144,25 @@ func (t *judged) since(ctx context.Context, candidates drain.Candidates) (*blob.
 	done := make(map[string]bool)
 	for _, i := range now.Instants {
 		key := i.Time + "." + string(i.Action.Comparable())
-		before, known := t.seen[key]
+		before, known := j.seen[key]
 		switch {
 		case !timeline.IsWrite(i.Action):
 		case i.State != timeline.Completed:
 			began = began || !known && i.Action == i.Action.Comparable()
 		case !known || before != timeline.Completed:
 			done[i.Time] = true
-			more, err := t.written(ctx, now, i)
+			more, err := j.written(ctx, now, i)
 			if err != nil {
 				return nil, false, err
 			}
 			files = append(files, more...)
 		}
 	}
-	t.seen, t.last = writesOf(now), now.LastTime()
+	j.seen, j.last = writesOf(now), now.LastTime()
 	if len(files) == 0 {
 		return nil, began, nil
 	}
-	o := t.run.judgeOptions(t.e, t.names)
+	o := j.table.judgeOptions(j.names)
 	o.Ledger, o.Index = nil, nil // what it remembers is of all files
 	committed := o.Committed
 	o.Committed = func(ctx context.Context, instant string) (bool, error) {
@@ -178,12 +177,12 @@ func (t *judged) since(ctx context.Context, candidates drain.Candidates) (*blob.
 
 // lost reports whether a write may have come and gone, or one that was in
 // flight has gone, since the last look.
-func (t *judged) lost(now *timeline.Timeline) bool {
-	if start := now.Start(); t.last != "" && start > t.last {
+func (j *judged) lost(now *timeline.Timeline) bool {
+	if start := now.Start(); j.last != "" && start > j.last {
 		return true // all that was there is archived, so a later write may be too
 	}
 	have := writesOf(now)
-	for key, state := range t.seen {
+	for key, state := range j.seen {
 		if _, ok := have[key]; !ok && state != timeline.Completed {
 			return true
 		}
@@ -194,7 +193,7 @@ func (t *judged) lost(now *timeline.Timeline) bool {
 // written returns the files that a completed write names.
 //
 // Errors: errLost if one of them isn't there, or the commit is empty.
-func (t *judged) written(ctx context.Context, tl *timeline.Timeline, i timeline.Instant) ([]blob.File, error) {
+func (j *judged) written(ctx context.Context, tl *timeline.Timeline, i timeline.Instant) ([]blob.File, error) {
 	data, err := tl.Read(ctx, i, timeline.Completed)
 	if err != nil {
 		return nil, err
@@ -211,9 +210,9 @@ func (t *judged) written(ctx context.Context, tl *timeline.Timeline, i timeline.
 		key := lake.Key(name)
 		f, ok := datafile.Parse(path.Base(name))
 		if !ok {
-			return &lake.Error{Op: "read commit", Table: t.run.root.String(), Key: key, Kind: lake.Unsupported, Err: errors.New("the commit names what is no base or log file"), Hint: "Run again when no write runs."}
+			return &lake.Error{Op: "read commit", Table: j.table.Root.String(), Key: key, Kind: lake.Unsupported, Err: errors.New("the commit names what is no base or log file"), Hint: "Run again when no write runs."}
 		}
-		info, err := t.run.reader.Stat(ctx, name)
+		info, err := j.table.Reader.Stat(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return errLost
 		}
@@ -239,11 +238,11 @@ func (t *judged) written(ctx context.Context, tl *timeline.Timeline, i timeline.
 }
 
 // fence is the oldest write in flight of any of the tables, as an instant of the first.
-func (j *blobJudge) fence(ctx context.Context) (string, error) {
+func (j *judge) fence(ctx context.Context) (string, error) {
 	oldest := ""
 	for n, t := range j.tables {
-		tl := t.run.table.Timeline()
-		now, err := timeline.Load(ctx, t.run.reader, tl.Dir, tl.Layout)
+		tl := t.table.Hudi.Timeline()
+		now, err := timeline.Load(ctx, t.table.Reader, tl.Dir, tl.Layout)
 		if err != nil {
 			return "", err
 		}
@@ -267,20 +266,20 @@ func (j *blobJudge) fence(ctx context.Context) (string, error) {
 	return oldest, nil
 }
 
-func (t *judged) zone() (*time.Location, error) {
-	return timeline.Zone(t.run.table.Properties(), t.run.table.Options().Zone)
+func (j *judged) zone() (*time.Location, error) {
+	return timeline.Zone(j.table.Hudi.Properties(), j.table.Hudi.Options().Zone)
 }
 
-func (t *judged) parse(instant string) (time.Time, error) {
-	zone, err := t.zone()
+func (j *judged) parse(instant string) (time.Time, error) {
+	zone, err := j.zone()
 	if err != nil {
 		return time.Time{}, err
 	}
 	return timeline.ParseTime(instant, zone)
 }
 
-func (t *judged) format(at time.Time) (string, error) {
-	zone, err := t.zone()
+func (j *judged) format(at time.Time) (string, error) {
+	zone, err := j.zone()
 	if err != nil {
 		return "", err
 	}
@@ -289,22 +288,22 @@ func (t *judged) format(at time.Time) (string, error) {
 
 // instant returns a time for an entry of the queue or an intent, later than
 // all on the timeline as it is now.
-func (t *judged) instant(ctx context.Context, now time.Time) (string, error) {
-	tl := t.run.table.Timeline()
-	fresh, err := timeline.Load(ctx, t.run.reader, tl.Dir, tl.Layout)
+func (j *judged) instant(ctx context.Context, now time.Time) (string, error) {
+	tl := j.table.Hudi.Timeline()
+	fresh, err := timeline.Load(ctx, j.table.Reader, tl.Dir, tl.Layout)
 	if err != nil {
 		return "", err
 	}
-	next, err := t.format(now)
+	next, err := j.format(now)
 	if err != nil {
 		return "", err
 	}
 	if last := fresh.LastTime(); next <= last {
-		at, err := t.parse(last)
+		at, err := j.parse(last)
 		if err != nil {
 			return "", err
 		}
-		return t.format(at.Add(time.Millisecond))
+		return j.format(at.Add(time.Millisecond))
 	}
 	return next, nil
 }

@@ -1,0 +1,353 @@
+package blobs
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/lock"
+	"github.com/lakesweep/lakesweep/plan"
+	"github.com/lakesweep/lakesweep/reap"
+	"github.com/lakesweep/lakesweep/reap/drain"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
+)
+
+// Opening is what carrying out the blobs of a plan takes.
+type Opening struct {
+	Plan  *plan.Plan
+	Own   *Table      // the plan's; its Request and Maps are taken from the plan
+	Store store.Store // opened at the table's root
+	Meta  store.MetaWriter
+	Lock  lock.Provider
+	Alone bool // the user vouches that nobody else writes
+	Wait  bool // until the blobs that the run queues are due, whatever the plan says
+}
+
+// Run carries out what a plan says of external blobs, around the clean of
+// the slices. It implements hudi.BlobRecord.
+//
+// Source: design/blob-safety.md, "Protocol".
+type Run struct {
+	o      Opening
+	head   filelist.Head
+	state  *State
+	names  *lake.BlobNames
+	judge  *judge
+	own    *judged
+	also   []lake.Root
+	places *places
+	queue  *blobqueue.Queue
+
+	fresh   *filelist.Sorter // blobs that this clean lets go
+	sidecar []byte           // of these, nil for none
+	told    blobqueue.Stats  // figures that the completed clean reports
+	queued  time.Time        // when they were queued
+	sum     reap.Result      // of the drains
+	stay    int64            // blobs that stay queued
+	held    time.Duration    // under the lock
+	count   int64            // blobs in fresh
+	drained bool             // those that were queued were drained too
+}
+
+// Open opens what carrying out the blobs of a plan takes: the other tables that
+// share them, and the places in which they may die.
+//
+// Errors: those of the tables and the stores; Invalid, Refused for a place.
+func Open(ctx context.Context, s *State, o Opening) (*Run, error) {
+	h := o.Plan.Head()
+	r := &Run{o: o, head: h, state: s}
+	s.Wait = s.Wait || o.Wait
+	request, err := s.request()
+	if err != nil {
+		return nil, err
+	}
+	if r.own, err = judgedTable(o.Own, request, s); err != nil {
+		return nil, err
+	}
+	r.names = r.own.names
+	r.judge = &judge{tables: []*judged{r.own}}
+	for _, other := range s.Also {
+		t, err := o.Own.Open(ctx, other)
+		if err != nil {
+			return nil, err
+		}
+		j, err := judgedTable(t, request, s)
+		if err != nil {
+			return nil, err
+		}
+		r.judge.tables = append(r.judge.tables, j)
+		r.also = append(r.also, t.Root)
+	}
+	if r.places, err = openPlaces(ctx, o.Own.Stores, r.names, request.Roots); err != nil {
+		return nil, err
+	}
+	r.queue = blobqueue.New(o.Store, o.Meta, func() string { return h.PlanID + "-" + strings.ToLower(rand.Text()[:8]) }, blobqueue.Tuning{})
+	r.fresh = filelist.NewSorter("", o.Own.Memory/8)
+	return r, nil
+}
+
+func judgedTable(t *Table, request Request, s *State) (*judged, error) {
+	t.Request, t.Maps = request, s.Maps
+	if s.Parallelism > 0 {
+		t.Config.Parallelism = s.Parallelism
+	}
+	names, err := t.names()
+	return &judged{table: t, names: names}, err
+}
+
+// Queued is how many blobs wait in the queue.
+func (r *Run) Queued() int64 { return r.stay + r.waiting() }
+
+// LockHeld is how long the table's lock was held to look at blobs.
+func (r *Run) LockHeld() time.Duration { return r.held }
+
+// Versioned reports whether deletes leave old versions in one of the roots.
+func (r *Run) Versioned(ctx context.Context) (bool, error) { return r.places.versioned(ctx) }
+
+// Run drains what is due, queues what the clean lets go, cleans the slices,
+// and drains again if nothing is to be waited for, or it was.
+func (r *Run) Run(ctx context.Context, job reap.Job, o reap.Options) (result reap.Result, err error) {
+	defer func() { err = errors.Join(err, r.fresh.Close()) }()
+	if err := job.Guardian.Refresh(ctx); err != nil {
+		return result, err
+	}
+	if err := r.prepare(ctx); err != nil {
+		return result, err
+	}
+	// What can't be deleted stays queued, and is told in the end.
+	later := r.drain(ctx, job, o, func(v *lake.Verdict) bool { return v.DueAt.Before(r.head.Created) })
+	if later != nil && lake.KindOf(later) != lake.Partial {
+		return r.with(result), later
+	}
+	if err := r.enqueue(ctx); err != nil {
+		return r.with(result), err
+	}
+	rest, err := lessen(o, r.sum.Result.Deleted, r.sum.Result.Bytes)
+	if err != nil {
+		return r.with(result), err
+	}
+	result, err = reap.Run(ctx, job, rest)
+	if err == nil {
+		err = r.reported(ctx)
+	}
+	switch {
+	case err != nil || r.count == 0:
+	case r.state.Wait || r.o.Alone && r.state.Grace == 0:
+		err = r.waited(ctx, job, rest)
+	default:
+		err = r.tell(o.Outcome)
+	}
+	return r.with(result), errors.Join(err, later)
+}
+
+// with adds what the drains did.
+func (r *Run) with(clean reap.Result) reap.Result {
+	clean.Complete = clean.Complete && r.sum.Failed+r.sum.Skipped == 0
+	own := clean.Failures // the drain comes first
+	clean.Failures = nil
+	clean.Add(r.sum)
+	clean.Failures = append(clean.Failures, own...)
+	return clean
+}
+
+// lessen takes what was deleted off the limits of a run.
+func lessen(o reap.Options, objects, bytes int64) (reap.Options, error) {
+	for _, l := range []struct {
+		flag  string
+		limit *int64
+		spent int64
+	}{{"--max-delete", &o.MaxDelete, objects}, {"--max-bytes", &o.MaxBytes, bytes}} {
+		if *l.limit > 0 && l.spent >= *l.limit {
+			return o, &lake.Error{Op: "apply", Kind: lake.Limit, Err: fmt.Errorf("%s was reached by blobs", l.flag), Hint: "Apply the same plan with the same journal again; it goes on with what is left."}
+		}
+		if *l.limit > 0 {
+			*l.limit -= l.spent
+		}
+	}
+	return o, nil
+}
+
+// keepArtifacts is how long sidecars and intents without use are kept.
+const keepArtifacts = 24 * time.Hour
+
+// prepare claims the roots and sweeps what earlier runs left.
+func (r *Run) prepare(ctx context.Context) error {
+	me := blobqueue.Claimer{Table: r.o.Own.Root.String(), ID: r.o.Own.Hudi.ID(), Since: r.o.Own.Now().UTC(), Tool: r.o.Own.Tool}
+	if err := r.places.emptied(ctx, me, r.names, r.queue); err != nil {
+		return err
+	}
+	if err := r.places.claim(ctx, me, r.also); err != nil {
+		return err
+	}
+	tl := r.o.Own.Hudi.Timeline()
+	_, young, err := blobqueue.Sweep(ctx, r.o.Store, r.o.Meta, tl, r.now(), keepArtifacts)
+	if err != nil || !young {
+		return err
+	}
+	lease, err := r.o.Lock.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	if tl, err = timeline.Load(ctx, r.o.Own.Reader, tl.Dir, tl.Layout); err == nil {
+		err = lease.Verify(ctx)
+	}
+	if err == nil {
+		_, err = blobqueue.Withdraw(ctx, r.o.Store, r.o.Meta, tl)
+	}
+	return errors.Join(err, lease.Release(context.WithoutCancel(ctx)))
+}
+
+// now is our clock, or the store's if that is behind.
+func (r *Run) now() time.Time { return r.o.Own.Clock() }
+
+// drain deletes what is due among some of the plan's rows.
+func (r *Run) drain(ctx context.Context, job reap.Job, o reap.Options, take func(*lake.Verdict) bool) error {
+	started := r.o.Own.Now()
+	o.Quarantine, o.Checksums, o.AllVersions, o.Reserved = nil, false, false, nil
+	done, err := drain.Run(ctx, drain.Job{
+		Cleared: job.Cleared, Table: r.o.Store, Writer: r.o.Meta, Queue: r.queue, Judge: r.judge, Names: r.names, Open: r.places.open, Lock: r.o.Lock, Journal: job.Journal,
+		Fence:   r.judge.fence,
+		Instant: func(ctx context.Context) (string, error) { return r.own.instant(ctx, r.now()) },
+	}, drain.Options{
+		Grace: time.Duration(r.state.Grace), MinAge: time.Duration(r.state.MinAge), MaxCandidates: int(r.state.MaxCandidates), DryRun: r.state.DryRun, Take: take, Now: r.now, Reap: o,
+	})
+	r.sum.Add(done.Result)
+	r.stay += done.Queued
+	r.held += done.LockHeld
+	for _, w := range done.Warnings {
+		r.o.Own.Log.Warn(w, "table", r.head.Table)
+	}
+	if done.Judged > 0 {
+		r.o.Own.Log.Debug("blobs were judged", "table", r.head.Table, "judged", done.Judged, "deleted", done.Deleted, "alive", done.Spared, "queued", done.Queued, "lock held", done.LockHeld, "took", r.o.Own.Now().Sub(started))
+	}
+	return err
+}
+
+// enqueue makes durable which blobs the clean lets go, and encodes its sidecar.
+func (r *Run) enqueue(ctx context.Context) error {
+	for v, err := range r.o.Plan.Rows() {
+		if err == nil && (v.URI == "" || v.DueAt.Before(r.head.Created)) {
+			continue
+		}
+		if err == nil {
+			err = r.fresh.Add(v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if r.count = r.fresh.Len(); r.count == 0 {
+		return nil
+	}
+	var err error
+	if r.sidecar, _, err = blobqueue.EncodePaths(r.ids); err != nil {
+		return err
+	}
+	r.queued = r.now()
+	at, err := r.own.instant(ctx, r.queued)
+	if err != nil {
+		return err
+	}
+	entries := func(yield func(blobqueue.Entry, error) bool) {
+		for v, err := range r.fresh.Sorted() {
+			if !yield(blobqueue.Entry{Path: v.URI, Enqueued: at, Source: at, At: r.queued, Size: v.Size, Modified: v.Modified, ETag: v.ETag}, err) {
+				return
+			}
+		}
+	}
+	_, err = r.queue.Update(ctx, r.queued, func(old *blobqueue.Snapshot) (iter.Seq2[blobqueue.Entry, error], blobqueue.Stats, error) {
+		return blobqueue.Merge(old.Entries(ctx), entries), old.Meta.Stats, nil
+	})
+	return err
+}
+
+// ids yields the blobs that the clean lets go.
+func (r *Run) ids(yield func(lake.BlobID, error) bool) {
+	for v, err := range r.fresh.Sorted() {
+		if !yield(lake.BlobID(v.URI), err) {
+			return
+		}
+	}
+}
+
+// Publish writes the sidecar before the clean is published.
+func (r *Run) Publish(ctx context.Context, instant string, resumed bool) (map[string]string, error) {
+	if r.sidecar == nil {
+		return nil, nil
+	}
+	err := blobqueue.WriteSidecar(ctx, r.o.Store, r.o.Meta, instant, r.sidecar)
+	if resumed && errors.Is(err, fs.ErrExist) {
+		err = nil // the run that published the clean knew more of its slices
+	}
+	return map[string]string{blobqueue.ExtraPath: blobqueue.SidecarPath(instant)}, err
+}
+
+// Stats returns the figures of the drains since the clean before.
+func (r *Run) Stats(ctx context.Context, clean timeline.CleanPlan) (*timeline.BlobCleanStats, error) {
+	snap, err := r.queue.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.told = snap.Meta.Stats
+	stats := &timeline.BlobCleanStats{Deleted: r.told.Deleted, Retained: r.told.Retained, Bytes: r.told.Bytes, Failed: r.told.Failed}
+	if path := clean.Extra[blobqueue.ExtraPath]; path != "" {
+		stats.Sidecar = &path
+	} else if r.told.IsZero() {
+		return nil, nil
+	}
+	return stats, nil
+}
+
+// reported forgets the figures that the completed clean holds now.
+func (r *Run) reported(ctx context.Context) error {
+	if r.told.IsZero() {
+		return nil
+	}
+	_, err := r.queue.Update(context.WithoutCancel(ctx), r.now(), func(old *blobqueue.Snapshot) (iter.Seq2[blobqueue.Entry, error], blobqueue.Stats, error) {
+		return old.Entries(ctx), old.Meta.Stats.Without(r.told), nil
+	})
+	return err
+}
+
+// tell tells of the blobs that were queued.
+func (r *Run) tell(outcome func(reap.Outcome)) error {
+	if outcome == nil {
+		return nil
+	}
+	for v, err := range r.fresh.Sorted() {
+		if err != nil {
+			return err
+		}
+		outcome(reap.Outcome{URI: v.URI, Size: v.Size, Reason: v.Reason, Outcome: filelist.Queued})
+	}
+	return nil
+}
+
+// waiting counts the blobs that were queued by this run and not drained by it.
+func (r *Run) waiting() int64 {
+	if r.drained || r.queued.IsZero() {
+		return 0
+	}
+	return r.count
+}
+
+// waited drains what this run queued, once its grace time is over.
+func (r *Run) waited(ctx context.Context, job reap.Job, o reap.Options) error {
+	if wait := r.queued.Add(time.Duration(r.state.Grace)).Sub(r.now()); wait > 0 {
+		r.o.Own.Log.Info("waiting until the blobs that were queued are due", "table", r.head.Table, "for", wait.Round(time.Second))
+		if err := r.o.Own.Sleep(ctx, wait); err != nil {
+			return &lake.Error{Op: "wait for blobs", Table: r.head.Table, Kind: lake.Interrupted, Err: err, Hint: "The blobs stay queued: a later run deletes them."}
+		}
+	}
+	r.drained = true
+	return r.drain(ctx, job, o, func(v *lake.Verdict) bool { return !v.DueAt.Before(r.head.Created) })
+}
