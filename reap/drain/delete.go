@@ -254,7 +254,7 @@ func (d *drain) settle(ctx context.Context) error {
 					return
 				}
 			}
-		}, old.Meta.Stats.Add(d.result.Stats), nil
+		}, d.result.Stats, nil
 	})
 	return err
 }

@@ -239,7 +239,7 @@ func (w *world) expire(names ...string) {
 					return
 				}
 			}
-		}), old.Meta.Stats, nil
+		}), blobqueue.Stats{}, nil
 	})
 	if err != nil {
 		if w.faults != nil {

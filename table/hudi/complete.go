@@ -83,7 +83,7 @@ func (r *Run) complete(ctx context.Context, lease lock.Lease) error {
 	}
 	result := r.result(plan, lists, dead)
 	if r.o.Blobs != nil {
-		if result.Blobs, err = r.o.Blobs.Stats(ctx, plan); err != nil {
+		if result.Blobs, err = r.o.Blobs.Stats(ctx, r.instant, plan); err != nil {
 			return err
 		}
 	}

@@ -37,8 +37,8 @@ type BlobRecord interface {
 	// Publish makes durable which blobs the clean of an instant lets go, before the clean is published. It is called under the table's lock.
 	// It returns what the clean's extra metadata is to say. resumed: the clean is pending already, its plan stays as it is.
 	Publish(ctx context.Context, instant string, resumed bool) (extra map[string]string, err error)
-	// Stats returns the figures that the completed clean is to report; nil for none.
-	Stats(ctx context.Context, plan timeline.CleanPlan) (*timeline.BlobCleanStats, error)
+	// Stats returns the figures that the clean of an instant is to report as it completes; nil for none. It is called under the table's lock.
+	Stats(ctx context.Context, instant string, plan timeline.CleanPlan) (*timeline.BlobCleanStats, error)
 }
 
 // Run makes a plan an instant and completes it. It implements table.Guardian

@@ -49,7 +49,6 @@ type Run struct {
 
 	fresh   *filelist.Sorter // blobs that this clean lets go
 	sidecar []byte           // of these, nil for none
-	told    blobqueue.Stats  // figures that the completed clean reports
 	queued  time.Time        // when they were queued
 	sum     reap.Result      // of the drains
 	stay    int64            // blobs that stay queued
@@ -136,9 +135,6 @@ func (r *Run) Run(ctx context.Context, job reap.Job, o reap.Options) (result rea
 		return r.with(result), err
 	}
 	result, err = reap.Run(ctx, job, rest)
-	if err == nil {
-		err = r.reported(ctx)
-	}
 	switch {
 	case err != nil || r.count == 0:
 	case r.state.Wait || r.o.Alone && r.state.Grace == 0:
@@ -265,7 +261,7 @@ func (r *Run) enqueue(ctx context.Context) error {
 		}
 	}
 	_, err = r.queue.Update(ctx, r.queued, func(old *blobqueue.Snapshot) (iter.Seq2[blobqueue.Entry, error], blobqueue.Stats, error) {
-		return blobqueue.Merge(old.Entries(ctx), entries), old.Meta.Stats, nil
+		return blobqueue.Merge(old.Entries(ctx), entries), blobqueue.Stats{}, nil
 	})
 	return err
 }
@@ -291,31 +287,41 @@ func (r *Run) Publish(ctx context.Context, instant string, resumed bool) (map[st
 	return map[string]string{blobqueue.ExtraPath: blobqueue.SidecarPath(instant)}, err
 }
 
-// Stats returns the figures of the drains since the clean before.
-func (r *Run) Stats(ctx context.Context, clean timeline.CleanPlan) (*timeline.BlobCleanStats, error) {
-	snap, err := r.queue.Load(ctx)
+// Stats returns the figures of the drains since the clean before, for the clean
+// of an instant to report. It is called under the table's lock.
+func (r *Run) Stats(ctx context.Context, instant string, clean timeline.CleanPlan) (*timeline.BlobCleanStats, error) {
+	told, err := r.queue.Tell(ctx, r.now(), instant, func(before string) (bool, error) { return r.untold(ctx, before) })
 	if err != nil {
 		return nil, err
 	}
-	r.told = snap.Meta.Stats
-	stats := &timeline.BlobCleanStats{Deleted: r.told.Deleted, Retained: r.told.Retained, Bytes: r.told.Bytes, Failed: r.told.Failed}
+	stats := &timeline.BlobCleanStats{Deleted: told.Deleted, Retained: told.Retained, Bytes: told.Bytes, Failed: told.Failed}
 	if path := clean.Extra[blobqueue.ExtraPath]; path != "" {
 		stats.Sidecar = &path
-	} else if r.told.IsZero() {
+	} else if told.IsZero() {
 		return nil, nil
 	}
 	return stats, nil
 }
 
-// reported forgets the figures that the completed clean holds now.
-func (r *Run) reported(ctx context.Context) error {
-	if r.told.IsZero() {
-		return nil
+// untold reports that a clean is known not to have reported the figures that a
+// run had set out to: it is complete, by somebody who knew nothing of them. One
+// that isn't on the timeline was archived or given up, nobody knows which.
+func (r *Run) untold(ctx context.Context, clean string) (bool, error) {
+	tl := r.o.Own.Hudi.Timeline()
+	now, err := timeline.Load(ctx, r.o.Own.Reader, tl.Dir, tl.Layout)
+	if err != nil {
+		return false, err
 	}
-	_, err := r.queue.Update(context.WithoutCancel(ctx), r.now(), func(old *blobqueue.Snapshot) (iter.Seq2[blobqueue.Entry, error], blobqueue.Stats, error) {
-		return old.Entries(ctx), old.Meta.Stats.Without(r.told), nil
-	})
-	return err
+	i, ok := now.Find(clean, timeline.Clean)
+	if !ok || i.State != timeline.Completed {
+		return false, nil
+	}
+	data, err := now.Read(ctx, i, timeline.Completed)
+	if err != nil {
+		return false, err
+	}
+	m, err := timeline.DecodeCleanMetadata(data)
+	return err == nil && m.Blobs == nil, nil
 }
 
 // tell tells of the blobs that were queued.

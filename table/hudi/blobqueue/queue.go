@@ -64,8 +64,20 @@ type Meta struct {
 	Schema  int      `json:"schema"` // 1
 	Entries int64    `json:"entries"`
 	Parts   []string `json:"parts,omitempty"` // files that hold the first rows, in order
-	// Stats are the figures of drains that no completed clean has reported yet.
-	Stats Stats `json:"stats,omitzero"`
+	Figures
+}
+
+// Figures are those of drains that a completed clean has still to report.
+type Figures struct {
+	Stats   Stats    `json:"stats,omitzero"`    // that no clean has set out to report
+	Telling *Telling `json:"telling,omitempty"` // that a clean has; nil for none
+}
+
+// Telling are figures of drains that a clean was about to report. Whether it
+// did is for the timeline to say.
+type Telling struct {
+	Clean string `json:"clean"` // its instant
+	Stats Stats  `json:"stats"`
 }
 
 // Stats are the figures of drains, as a completed clean reports them.
@@ -88,14 +100,6 @@ func (s Stats) Add(o Stats) Stats {
 	return s
 }
 
-// Without takes figures off that were reported. Failures of a drain that came
-// since are told again.
-func (s Stats) Without(o Stats) Stats {
-	s.Deleted, s.Retained, s.Bytes = max(s.Deleted-o.Deleted, 0), max(s.Retained-o.Retained, 0), max(s.Bytes-o.Bytes, 0)
-	s.Failed = s.Failed[min(len(o.Failed), len(s.Failed)):]
-	return s
-}
-
 // IsZero reports whether there is nothing to tell.
 func (s Stats) IsZero() bool {
 	return s.Deleted == 0 && s.Retained == 0 && s.Bytes == 0 && len(s.Failed) == 0
@@ -109,6 +113,9 @@ type Snapshot struct {
 	q      *Queue
 	last   []byte // the file itself
 }
+
+// name is that of the snapshot's own file.
+func (s *Snapshot) name() string { return queueDir + "/" + fmt.Sprintf(snapshotName, s.Number) }
 
 // Load reads the newest snapshot, the zero one if there is none. Its last part
 // is kept in memory.
@@ -180,7 +187,7 @@ func snapshotNumber(name string) (int64, bool) {
 
 func (q *Queue) read(ctx context.Context, number int64) (*Snapshot, error) {
 	s := &Snapshot{Number: number, q: q}
-	name := queueDir + "/" + fmt.Sprintf(snapshotName, number)
+	name := s.name()
 	var err error
 	if s.last, err = readAll(ctx, q.r, name); err != nil {
 		return nil, err
@@ -272,5 +279,5 @@ func (s *Snapshot) files(ctx context.Context, each func(name string, data []byte
 			return err
 		}
 	}
-	return each(fmt.Sprintf(snapshotName, s.Number), s.last)
+	return each(s.name(), s.last)
 }

@@ -59,7 +59,7 @@ func collect(t interface {
 
 func add(entries ...Entry) Change {
 	return func(old *Snapshot) (iter.Seq2[Entry, error], Stats, error) {
-		return Merge(old.Entries(context.Background()), sequence(entries...)), old.Meta.Stats, nil
+		return Merge(old.Entries(context.Background()), sequence(entries...)), Stats{}, nil
 	}
 }
 

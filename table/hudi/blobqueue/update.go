@@ -24,7 +24,7 @@ import (
 const partsKept = 24 * time.Hour
 
 // Change makes of a snapshot what the next one is to hold: entries in byte
-// order of their paths, and the figures to remember.
+// order of their paths, and the figures of a drain to add, if any.
 type Change func(old *Snapshot) (iter.Seq2[Entry, error], Stats, error)
 
 // Update writes the next snapshot. When it returns nil the snapshot is durable.
@@ -42,7 +42,9 @@ func (q *Queue) Update(ctx context.Context, now time.Time, change Change) (*Snap
 		if err != nil {
 			return nil, err
 		}
-		s, err := q.write(ctx, old.Number+1, entries, stats)
+		figures := old.Meta.Figures
+		figures.Stats = figures.Stats.Add(stats)
+		s, err := q.write(ctx, old.Number+1, entries, figures)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -75,8 +77,8 @@ func (p *part) add(e *Entry) error {
 	return err
 }
 
-func (q *Queue) write(ctx context.Context, number int64, entries iter.Seq2[Entry, error], stats Stats) (*Snapshot, error) {
-	s := &Snapshot{Number: number, q: q, Meta: Meta{Schema: 1, Stats: stats}}
+func (q *Queue) write(ctx context.Context, number int64, entries iter.Seq2[Entry, error], figures Figures) (*Snapshot, error) {
+	s := &Snapshot{Number: number, q: q, Meta: Meta{Schema: 1, Figures: figures}}
 	id, p, last := q.id(), newPart(), ""
 	for e, err := range entries {
 		if err == nil && (e.Path == "" || s.Meta.Entries > 0 && e.Path <= last) {
@@ -101,16 +103,21 @@ func (q *Queue) write(ctx context.Context, number int64, entries iter.Seq2[Entry
 		last = e.Path
 		s.Meta.Entries++
 	}
+	return s, q.publish(ctx, s, p)
+}
+
+// publish makes a snapshot durable, whose last rows are in p.
+func (q *Queue) publish(ctx context.Context, s *Snapshot, p *part) error {
 	meta, err := json.Marshal(&s.Meta)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.out.SetKeyValueMetadata(metaKey, string(meta))
 	if err := p.out.Close(); err != nil {
-		return nil, err
+		return err
 	}
 	s.last = p.buffer.Bytes()
-	return s, create(ctx, q.r, q.w, queueDir+"/"+fmt.Sprintf(snapshotName, number), s.last)
+	return create(ctx, q.r, q.w, s.name(), s.last)
 }
 
 // create creates a file. One that is there already counts as ours if it holds
