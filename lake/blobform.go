@@ -1,24 +1,41 @@
 package lake
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Forms returns what a spelling is compared by: two spellings that might name
 // one object share a form. Aliases of a scheme, the accounts of Azure
 // containers, name nodes, the case of buckets, percent-encoding at any depth,
-// empty, "." and ".." components and --map don't count; nothing else is
-// folded. One without a scheme has a form for each file system it may be of.
+// empty, "." and ".." components, on disks case and Unicode's forms, and --map
+// don't count; nothing else is folded. One without a scheme has a form for each
+// file system that it may be of: the disk, the table's own, those of the roots;
+// a relative one for each of their folders too.
 func (n *BlobNames) Forms(id BlobID) []string {
 	s := string(id)
 	if _, _, absolute := cutScheme(s); absolute {
 		return []string{n.map1(foldAbsolute(s))}
 	}
-	home := n.o.Table
-	if !strings.HasPrefix(s, "/") { // relative: to the table, as far as it is to anything
-		return []string{n.map1(foldAbsolute(home.String() + "/" + s)), n.map1("file:" + foldPath("/"+s))}
+	var forms []string
+	add := func(spelled string) {
+		if f := n.map1(foldAbsolute(spelled)); !slices.Contains(forms, f) {
+			forms = append(forms, f)
+		}
 	}
-	forms := []string{n.map1("file:" + foldPath(s))}
-	if home.Class() != "file" && home.Class() != "" {
-		forms = append(forms, n.map1(foldAbsolute(home.Scheme+"://"+home.Authority+s)))
+	relative := !strings.HasPrefix(s, "/")
+	path := s
+	if relative {
+		path = "/" + s
+	}
+	add("file:" + path)
+	for _, r := range append([]Root{n.o.Table}, n.o.Roots...) {
+		if relative && r.Scheme != "" {
+			add(r.String() + path)
+		}
+		if r.Class() != "file" && r.Class() != "" {
+			add(r.Scheme + "://" + r.Authority + path)
+		}
 	}
 	return forms
 }
@@ -87,7 +104,7 @@ func (n *BlobNames) step(form string) (string, bool) {
 			if m.scheme { // what its paths hold before the names is of no account in the new scheme either
 				return foldAbsolute(m.to + rest), true
 			}
-			return m.to + rest, true
+			return foldCase(m.to + rest), true
 		}
 	}
 	return "", false
@@ -106,7 +123,7 @@ func classOf(scheme string) string {
 func foldAbsolute(s string) string {
 	scheme, rest, ok := cutScheme(s)
 	if !ok {
-		return "file:" + foldPath(s)
+		return foldCase("file:" + foldPath(s))
 	}
 	authority := ""
 	if strings.HasPrefix(rest, "//") {
@@ -120,7 +137,7 @@ func foldAbsolute(s string) string {
 	path := foldPath("/" + rest)
 	switch class {
 	case "file":
-		return "file:" + path
+		return foldCase("file:" + path)
 	case "hdfs", "viewfs":
 		return class + "://" + path
 	case "az", "adl":
@@ -133,15 +150,24 @@ func foldAbsolute(s string) string {
 	return class + "://" + authority + path
 }
 
+// foldCase folds a form of the disk: it may be of a system that takes two
+// spellings of a name for one.
+func foldCase(form string) string {
+	if strings.HasPrefix(form, "file:") {
+		return string(Key(form).Fold())
+	}
+	return form
+}
+
 // foldWeb reads the web addresses of objects.
 func foldWeb(host, path string) (class, authority, rest string) {
 	path, _, _ = strings.Cut(path, "?")
 	first, under, _ := strings.Cut(path, "/")
 	name, service, _ := strings.Cut(host, ".")
 	switch {
-	case strings.HasPrefix(service, "blob.core.") || strings.HasPrefix(service, "dfs.core."):
+	case strings.HasPrefix(service, "blob.core.") || strings.HasPrefix(service, "dfs.core.") || strings.HasPrefix(service, "blob.fabric.") || strings.HasPrefix(service, "dfs.fabric."):
 		return "az", strings.ToLower(first), under
-	case host == "storage.googleapis.com":
+	case host == "storage.googleapis.com" || host == "storage.cloud.google.com":
 		return "gs", strings.ToLower(first), under
 	case strings.HasSuffix(host, ".storage.googleapis.com"):
 		return "gs", strings.TrimSuffix(host, ".storage.googleapis.com"), path
@@ -202,7 +228,11 @@ func unescape(s string) string {
 
 // Rules names all that decides which spellings share a form.
 func (n *BlobNames) Rules() string {
-	rules := "2 " + n.o.Table.String()
+	rules := "3 " + n.o.Table.String()
+	for _, r := range n.o.Roots {
+		rules += "\x00" + r.String()
+	}
+	rules += "\x00"
 	for _, m := range n.maps {
 		rules += "\x00" + m.From + "\x00" + m.To
 	}

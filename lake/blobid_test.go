@@ -35,6 +35,7 @@ func sameBlob(n *BlobNames, a, b string) bool {
 func TestSpellingsOfOneBlob(t *testing.T) {
 	plain := blobNames(t, "s3://lake/t")
 	maps := blobNames(t, "s3://lake/t", BlobMap{"s3://old/a/", "s3://new"}, BlobMap{"oss://", "s3://"}, BlobMap{"s3://x", "s3://y"}, BlobMap{"s3://y", "s3://z"}, BlobMap{"s3://p", "s3://q"}, BlobMap{"s3://q", "s3://p"})
+	disk := blobNames(t, "s3://lake/t", BlobMap{"s3://media/", "file:///data/"})
 	local, hdfs := blobNames(t, "/lake/t"), blobNames(t, "hdfs://nn/lake/t")
 	schemes := blobNames(t, "s3://lake/t", BlobMap{"foo://", "hdfs://"}, BlobMap{"bar://", "abfss://"}, BlobMap{"baz://", "file://"})
 	for _, c := range []struct {
@@ -61,6 +62,16 @@ func TestSpellingsOfOneBlob(t *testing.T) {
 		{plain, "/a/b", "s3://lake/a/b", true},
 		{plain, "/a/b", "file:///a/b", true},
 		{plain, "a/b", "s3://lake/t/a/b", true},
+		{plain, "/a/b", "s3a://media/a/b", true}, // a file system of the roots may be the default one
+		{plain, "a/b", "s3://media/v/a/b", true},
+		{plain, "a/b", "s3://media/a/b", true},
+		{plain, "/a/b", "s3://other/a/b", false},
+		{plain, "file:///data/Blobs/\u00e9", "/data/blobs/e\u0301", true}, // disks may fold
+		{plain, "s3://media/A", "s3://media/a", false},
+		{disk, "s3://media/A", "file:///Data/a", true},
+		{disk, "s3://media/A", "file:///data/A", true},
+		{plain, "gs://b/a", "https://storage.cloud.google.com/b/a", true},
+		{plain, "abfss://ws@onelake.dfs.fabric.microsoft.com/i/a", "https://onelake.blob.fabric.microsoft.com/ws/i/a", true},
 		{local, "/a/b", "file:/a/b", true},
 		{local, "file:/a/b", "file://host/a/b", true},
 		{local, "/a/b", "hdfs://nn/a/b", false},

@@ -155,3 +155,21 @@ func TestRootsWithinRoots(t *testing.T) {
 		})
 	}
 }
+
+// The records of a bootstrapped table may lie in files outside of it: one that
+// shares blobs can't be asked what it refers to.
+func TestABootstrappedTableThatSharesBlobsIsRefused(t *testing.T) {
+	w, other := expired(t), newBlobWorld(t, t)
+	other.put("table/.hoodie/hoodie.properties", "hoodie.table.name=other\nhoodie.table.type=COPY_ON_WRITE\nhoodie.table.version=6\nhoodie.timeline.layout.version=1\nhoodie.table.timeline.timezone=UTC\nhoodie.table.partition.fields=p\nhoodie.bootstrap.base.path=/old/t\n")
+	req := w.request()
+	req.Hudi.Blobs.Also = []string{other.table()}
+	for range 2 {
+		if _, err := w.clean(req); lake.KindOf(err) != lake.Unsupported {
+			t.Errorf("%v", err)
+		}
+		w.pass(30)
+	}
+	if w.blobs() != "X Y Z" || w.queued() != "" {
+		t.Errorf("left %q, queued %q", w.blobs(), w.queued())
+	}
+}

@@ -212,11 +212,22 @@ func (t *Table) Committed(ctx context.Context, instant string) (bool, error) {
 // Source: spec/hudi-metadata-table.md section 5.
 func (t *Table) BlobColumns(ctx context.Context, more []string) (blob.Columns, error) {
 	columns, err := t.blobColumns(ctx, more)
-	if err == nil && len(columns) > 0 && t.properties["hoodie.bootstrap.base.path"] != "" {
-		return nil, t.wrap(&lake.Error{Op: "look for blobs", Kind: lake.Unsupported, Err: errors.New("the table was bootstrapped: its records may lie in files outside of it"),
-			Hint: "Leave --blobs out."})
+	if err == nil && len(columns) > 0 {
+		err = t.Whole()
 	}
 	return columns, err
+}
+
+// Whole makes sure that all references of the table's records lie in its own
+// files.
+//
+// Errors: Unsupported for a bootstrapped table.
+func (t *Table) Whole() error {
+	if t.properties["hoodie.bootstrap.base.path"] == "" {
+		return nil
+	}
+	return t.wrap(&lake.Error{Op: "look for blobs", Kind: lake.Unsupported, Err: errors.New("the table was bootstrapped: its records may lie in files outside of it"),
+		Hint: "Leave --blobs out."})
 }
 
 func (t *Table) blobColumns(ctx context.Context, more []string) (blob.Columns, error) {

@@ -100,6 +100,9 @@ func judgedTable(t *Table, request Request, s *State) (*judged, error) {
 		t.Config.Parallelism = s.Parallelism
 	}
 	names, err := t.names()
+	if err == nil {
+		err = t.Hudi.Whole()
+	}
 	return &judged{table: t, names: names}, err
 }
 
