@@ -173,3 +173,22 @@ func TestABootstrappedTableThatSharesBlobsIsRefused(t *testing.T) {
 		t.Errorf("left %q, queued %q", w.blobs(), w.queued())
 	}
 }
+
+// A blob behind a symlink below its root has another name.
+func TestABlobBehindASymlinkStays(t *testing.T) {
+	w := newBlobWorld(t, t)
+	w.put("elsewhere/X", "X")
+	if err := os.Symlink(w.path("elsewhere"), w.path("blobs/sub")); err != nil {
+		t.Fatal(err)
+	}
+	w.upload("Y")
+	w.pass(72)
+	for _, b := range []string{"sub/X", "Y", "Y"} {
+		w.commit(map[string][]string{"1a": {b}})
+	}
+	w.mustClean()
+	w.pass(30)
+	if _, err := w.clean(w.request()); lake.KindOf(err) != lake.Partial || !w.there("sub/X") || w.queued() != "sub/X" {
+		t.Errorf("%v, queued %q", err, w.queued())
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -80,7 +81,8 @@ func notLinked(r lake.Root) error {
 
 // open returns the allowed root that holds a place, and its name there.
 //
-// Errors: Refused if a table that isn't known has claimed a folder on the way.
+// Errors: Refused if a table that isn't known has claimed a folder on the way,
+// or a symlink leads to one.
 func (b *places) open(ctx context.Context, at lake.Root) (reap.Place, string, error) {
 	for _, p := range b.list {
 		if p.root.Contains(at) && at.Path != p.root.Path {
@@ -91,7 +93,8 @@ func (b *places) open(ctx context.Context, at lake.Root) (reap.Place, string, er
 	return nil, "", fmt.Errorf("%s lies below no blob root", at)
 }
 
-// between asks the folders from dir up to the root of p for claims.
+// between asks the folders from dir up to the root of p for claims, and whether
+// they are what they are called.
 func (b *places) between(ctx context.Context, p place, dir string) error {
 	if b.allowed == nil || dir == "." {
 		return nil
@@ -106,12 +109,29 @@ func (b *places) between(ctx context.Context, p place, dir string) error {
 	if err = b.between(ctx, p, path.Dir(dir)); err == nil {
 		err = b.allowed(ctx, p.store, p.root, dir)
 	}
+	if err == nil {
+		err = straight(key)
+	}
 	if err == nil || lake.KindOf(err) == lake.Refused {
 		b.mu.Lock()
 		b.folders[key] = err
 		b.mu.Unlock()
 	}
 	return err
+}
+
+// straight refuses a folder of a local disk that a symlink leads to: what lies
+// behind it has another name, by which files may refer to it.
+func straight(folder string) error {
+	if !strings.HasPrefix(folder, "/") {
+		return nil
+	}
+	info, err := os.Lstat(filepath.FromSlash(folder))
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return &lake.Error{Op: "look at blob", Table: folder, Kind: lake.Refused, Code: "blob_root", Err: errors.New("a symlink leads there"),
+			Hint: "Blobs behind it stay queued. Name what it leads to with --blob-root, and say that the two names are one with --map."}
+	}
+	return nil // what isn't there is told of by who looks at it
 }
 
 // above asks the folders above a root for claims, as far as they may be read.
