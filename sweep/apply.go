@@ -59,10 +59,8 @@ func (e *Engine) Apply(ctx context.Context, p *plan.Plan, req ApplyRequest, emit
 	}
 	result.Result, result.Quarantined, result.Limit = done.Result, done.Quarantined, done.Limit
 	result.Versioned = h.Evidence.Versioned && !o.AllVersions
-	if external != nil && !result.Versioned {
-		var verr error
-		result.Versioned, verr = external.Versioned(ctx)
-		err = errors.Join(err, verr)
+	if external != nil {
+		result.Versioned = result.Versioned || external.Versioned()
 	}
 	if h.Evidence.SoftDelete > 0 {
 		result.HeldUntil = e.Now().Add(h.Evidence.SoftDelete)

@@ -81,6 +81,23 @@ func TestWhatKeepsAQueuedBlob(t *testing.T) {
 	}
 }
 
+// H10: what was uploaded anew leaves the queue, even where the store's clock
+// lies behind ours, and says that it was there before.
+func TestAStoreWhoseClockIsBehind(t *testing.T) {
+	for behind, left := range map[time.Duration]string{0: "", 10 * time.Minute: "x"} {
+		w := newWorld(t, t.TempDir(), "x")
+		w.expire(w.write("x"))
+		w.pass(time.Minute)
+		w.blobs.Put("x", []byte("anew"), w.clock().Add(-10*time.Minute))
+		w.pass(grace)
+		job, o := w.job()
+		job.Behind = func(lake.Root) time.Duration { return behind }
+		if r, err := drain.Run(t.Context(), job, o); err != nil || w.left("x") != left || len(w.queued()) > 0 {
+			t.Errorf("%s behind: %+v, %v", behind, r, err)
+		}
+	}
+}
+
 // What is gone already counts as deleted.
 func TestABlobThatIsGoneCountsAsDeleted(t *testing.T) {
 	w := newWorld(t, t.TempDir())

@@ -22,9 +22,9 @@ type due struct {
 	entry blobqueue.Entry
 	row   lake.Verdict
 	now   store.Info
-	grain time.Duration
-	err   error // of looking at it
-	known bool  // it lies where it may die, and was looked at
+	grain time.Duration // how much later than it says the object may have been modified
+	err   error         // of looking at it
+	known bool          // it lies where it may die, and was looked at
 }
 
 // gather finds out which due entries are to be judged: d.rows.
@@ -149,6 +149,9 @@ func (d *drain) look(ctx context.Context, batch []due) error {
 			if err == nil {
 				x.now, err = p.Stat(gctx, name)
 				x.grain = p.Traits().ClockGrain
+				if d.Behind != nil {
+					x.grain += d.Behind(place)
+				}
 			}
 			x.err = err
 			return nil

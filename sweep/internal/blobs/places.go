@@ -8,8 +8,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/reap"
@@ -19,8 +21,10 @@ import (
 
 // place is an allowed root, opened where --map says that it is reached.
 type place struct {
-	root  lake.Root
-	store store.Store
+	root   lake.Root
+	store  store.Store
+	status store.Status
+	behind time.Duration // its clock, ours
 }
 
 // places are the allowed roots of a run.
@@ -57,7 +61,7 @@ func openPlaces(ctx context.Context, stores store.Opener, names *lake.BlobNames,
 		if err != nil {
 			return nil, err
 		}
-		b.list = append(b.list, place{root, s})
+		b.list = append(b.list, place{root: root, store: s})
 	}
 	return b, nil
 }
@@ -244,16 +248,33 @@ func (b *places) claimedAbove(ctx context.Context, p place, at lake.Root, me blo
 	return false, nil
 }
 
-// versioned reports whether deletes leave old versions in one of the roots.
-func (b *places) versioned(ctx context.Context) (bool, error) {
-	for _, p := range b.list {
-		status, err := p.store.Status(ctx)
-		if err != nil && !errors.Is(err, store.ErrUnsupported) {
-			return false, err
+// ask asks the places' stores for their state and clocks.
+func (b *places) ask(ctx context.Context, now func() time.Time) error {
+	for i := range b.list {
+		p := &b.list[i]
+		asked := now()
+		var err error
+		if p.status, err = p.store.Status(ctx); err != nil && !errors.Is(err, store.ErrUnsupported) {
+			return err
 		}
-		if status.Versioned {
-			return true, nil
+		if !p.status.Now.IsZero() {
+			p.behind = max(asked.Sub(p.status.Now), 0)
 		}
 	}
-	return false, nil
+	return nil
+}
+
+// behind is how far the clock of the store that holds a place lies behind ours.
+func (b *places) behind(at lake.Root) time.Duration {
+	for _, p := range b.list {
+		if p.root.Contains(at) {
+			return p.behind
+		}
+	}
+	return 0
+}
+
+// versioned reports whether deletes leave old versions in one of the roots.
+func (b *places) versioned() bool {
+	return slices.ContainsFunc(b.list, func(p place) bool { return p.status.Versioned })
 }

@@ -89,6 +89,9 @@ func Open(ctx context.Context, s *State, o Opening) (*Run, error) {
 	if r.places, err = openPlaces(ctx, o.Own.Stores, r.names, request.Roots); err != nil {
 		return nil, err
 	}
+	if err := r.places.ask(ctx, o.Own.Now); err != nil {
+		return nil, err
+	}
 	r.queue = blobqueue.New(o.Store, o.Meta, func() string { return h.PlanID + "-" + strings.ToLower(rand.Text()[:8]) }, blobqueue.Tuning{})
 	r.fresh = filelist.NewSorter("", o.Own.Memory/8)
 	return r, nil
@@ -113,7 +116,7 @@ func (r *Run) Queued() int64 { return r.stay + r.waiting() }
 func (r *Run) LockHeld() time.Duration { return r.held }
 
 // Versioned reports whether deletes leave old versions in one of the roots.
-func (r *Run) Versioned(ctx context.Context) (bool, error) { return r.places.versioned(ctx) }
+func (r *Run) Versioned() bool { return r.places.versioned() }
 
 // Run drains what is due, queues what the clean lets go, cleans the slices,
 // and drains again if nothing is to be waited for, or it was.
@@ -215,6 +218,7 @@ func (r *Run) drain(ctx context.Context, job reap.Job, o reap.Options, take func
 	done, err := drain.Run(ctx, drain.Job{
 		Cleared: job.Cleared, Table: r.o.Store, Writer: r.o.Meta, Queue: r.queue, Judge: r.judge, Names: r.names, Open: r.places.open, Lock: r.o.Lock, Journal: job.Journal,
 		Fence:   r.judge.fence,
+		Behind:  r.places.behind,
 		Instant: func(ctx context.Context) (string, error) { return r.own.instant(ctx, r.now()) },
 	}, drain.Options{
 		Grace: time.Duration(r.state.Grace), MinAge: time.Duration(r.state.MinAge), MaxCandidates: int(r.state.MaxCandidates), DryRun: r.state.DryRun, Take: take, Now: r.now, Reap: o,
