@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,6 +73,7 @@ type Join struct {
 	whole   atomic.Bool // commits of the table's log were among the candidates
 	rows    *filelist.Sorter
 	spill   *spill          // of candidates, where the protected set lies on disk
+	benches sync.Pool       // of *bench
 	spared  *keyset.Builder // unprotected objects that aren't dead; nil if no object comes twice
 
 	mu    sync.Mutex
@@ -117,17 +119,34 @@ func (j *Join) Batch(ctx context.Context, objects []store.Info) error {
 	return nil
 }
 
+// bench is what judging a batch takes, to be used again.
+type bench struct {
+	keys  []lake.Key
+	needs []keyset.Found
+	dead  []lake.Verdict
+}
+
 // judgeAll judges objects, all or none.
 func (j *Join) judgeAll(ctx context.Context, objects []store.Info) error {
-	t := newTally()
-	keys := make([]lake.Key, len(objects))
-	for i := range objects {
-		keys[i] = lake.Listed(objects[i].Name)
+	b, ok := j.benches.Get().(*bench)
+	if !ok {
+		b = new(bench)
 	}
-	needs := make([]keyset.Found, len(objects))
-	j.protectedAll(keys, needs)
-	for i, k := range keys {
-		if err := j.judge(ctx, k, objects[i], needs[i], &t); err != nil {
+	b.keys, b.needs = slices.Grow(b.keys[:0], len(objects))[:len(objects)], slices.Grow(b.needs[:0], len(objects))[:len(objects)]
+	t := newTally()
+	t.dead = b.dead[:0]
+	defer func() {
+		clear(b.keys) // they hold the page
+		clear(t.dead)
+		b.dead = t.dead
+		j.benches.Put(b)
+	}()
+	for i := range objects {
+		b.keys[i] = lake.Listed(objects[i].Name)
+	}
+	j.protectedAll(b.keys, b.needs)
+	for i, k := range b.keys {
+		if err := j.judge(ctx, k, &objects[i], b.needs[i], &t); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // judge decides about one object, in the order of doubts: what it may not be,
 // who needs it, where it belongs, how old it is.
-func (j *Join) judge(ctx context.Context, k lake.Key, o store.Info, need keyset.Found, t *tally) error {
+func (j *Join) judge(ctx context.Context, k lake.Key, o *store.Info, need keyset.Found, t *tally) error {
 	if root, ok := foreignRoot(k, o.Kind == store.Dir || o.Kind == store.Marker); ok {
 		j.Foreign(root)
 	}
@@ -64,7 +64,7 @@ func (j *Join) spare(k lake.Key, counts ...*int64) {
 }
 
 // age decides about an object that nothing but its youth can protect.
-func (j *Join) age(ctx context.Context, k lake.Key, o store.Info, t *tally) error {
+func (j *Join) age(ctx context.Context, k lake.Key, o *store.Info, t *tally) error {
 	if o.Modified.IsZero() && j.o.Stat != nil {
 		now, err := j.o.Stat(ctx, o.Name)
 		switch {
@@ -73,7 +73,7 @@ func (j *Join) age(ctx context.Context, k lake.Key, o store.Info, t *tally) erro
 		case err != nil:
 			return &lake.Error{Op: "stat candidate", Key: k, Kind: lake.KindOf(err), Err: err}
 		}
-		o = now
+		o = &now
 	}
 	why := j.o.Reason(k)
 	switch {

@@ -53,6 +53,11 @@ func (e *Engine) join(run *deltaRun, several int) *antijoin.Join {
 // reason says why an unprotected old object is dead.
 func (run *deltaRun) reason() func(lake.Key) antijoin.Removal {
 	schema := partitionSchema(run.meta)
+	values := memo(func(dir lake.Key) lake.Partition {
+		// A copy, for what is remembered would hold the whole page that the name is a part of.
+		values, _ := predicate.FromPath(lake.Key(strings.Clone(string(dir)))+"/", schema)
+		return values
+	})
 	return func(k lake.Key) antijoin.Removal {
 		if r, ok := run.protected.Removed(k); ok {
 			removal := antijoin.Removal{Reason: r.Reason, Time: r.Time}
@@ -61,8 +66,7 @@ func (run *deltaRun) reason() func(lake.Key) antijoin.Removal {
 			}
 			return removal
 		}
-		values, _ := predicate.FromPath(k, schema)
-		return antijoin.Removal{Reason: lake.Orphan, Partition: values}
+		return antijoin.Removal{Reason: lake.Orphan, Partition: values(k.Dir())}
 	}
 }
 

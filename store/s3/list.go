@@ -165,7 +165,14 @@ type workspace struct {
 	reader pageReader
 }
 
-var workspaces = sync.Pool{New: func() any { return new(workspace) }}
+// pageBytes is about what a full page takes.
+const pageBytes = 400 << 10
+
+var workspaces = sync.Pool{New: func() any {
+	w := new(workspace)
+	w.buf.Grow(pageBytes) // what isn't written to takes no memory
+	return w
+}}
 
 // answered hands a response on that is already there.
 type answered struct {

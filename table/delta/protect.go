@@ -138,8 +138,9 @@ func (t *Table) protect(ctx context.Context, req ProtectRequest, base *checkpoin
 			return nil, err
 		}
 	}
+	keep := g.start(false)
 	for _, k := range req.Keep {
-		g.protect(lake.Paths{Key: k}, false)
+		keep.protect(lake.Paths{Key: k}, false)
 	}
 	return g.finish(ctx, gap)
 }
@@ -154,7 +155,7 @@ func protectedSet(req ProtectRequest) *keyset.Builder {
 // start returns a sink for one goroutine. primary is true for the version
 // opened, whose live files are counted and expected.
 func (g *protector) start(primary bool) *protectSink {
-	s := &protectSink{g: g, primary: primary}
+	s := &protectSink{g: g, adds: keyset.NewBatch(g.set), primary: primary}
 	if g.dirs != nil {
 		s.dirs = g.dirs.cache()
 	}
@@ -301,6 +302,9 @@ func (t *Table) historyGap(ctx context.Context, cutoff time.Time) (string, error
 // finish makes the Protection.
 func (g *protector) finish(ctx context.Context, gap string) (*Protection, error) {
 	t, n := g.t, g.counts()
+	for _, s := range g.sinks {
+		s.adds.Flush()
+	}
 	set, err := g.set.Finish()
 	if err != nil {
 		return nil, err

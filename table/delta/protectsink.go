@@ -4,12 +4,14 @@ import (
 	"strings"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/keyset"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
 // protectSink is the part of a protector that one goroutine uses.
 type protectSink struct {
 	g       *protector
+	adds    *keyset.Batch // to g.set
 	primary bool
 	n       liveCounts
 	sampler sampler
@@ -44,7 +46,7 @@ func (s *protectSink) live(a *logline.Action, _ *logFile) error {
 		}
 	}
 	if !p.Outside {
-		g.protect(p, s.primary)
+		s.protect(p, s.primary)
 		if s.g.parts != nil && a.Values != 0 {
 			s.note(p.Key, a.Values)
 		}
@@ -52,12 +54,12 @@ func (s *protectSink) live(a *logline.Action, _ *logFile) error {
 			s.sampler.add(p.Key)
 		}
 	} else {
-		g.protect(p, false)
+		s.protect(p, false)
 	}
 	if !onDisk {
 		return nil
 	}
-	g.protect(dv, s.primary && !dv.Outside)
+	s.protect(dv, s.primary && !dv.Outside)
 	if s.primary && !dv.Outside && g.dvs.Add(string(dv.Key)) {
 		s.n.dvs++
 	}
@@ -73,27 +75,28 @@ func (g *protector) dv(a *logline.Action) (p lake.Paths, onDisk bool, err error)
 }
 
 // protect adds every spelling of a path. Only its key can be expected.
-func (g *protector) protect(p lake.Paths, live bool) {
+func (s *protectSink) protect(p lake.Paths, live bool) {
 	if p.Outside {
-		g.protectAll(p.Protect)
+		s.protectAll(p.Protect)
 		return
 	}
-	if live && (g.req.Expect == nil || g.req.Expect(p.Key)) {
-		g.set.AddExpected(p.Key)
+	req := &s.g.req
+	if live && (req.Expect == nil || req.Expect(p.Key)) {
+		s.adds.AddExpected(p.Key)
 	} else {
-		g.set.Add(p.Key)
+		s.adds.Add(p.Key)
 	}
-	if g.req.CaseFold {
-		g.set.Add(p.Key.Fold())
+	if req.CaseFold {
+		s.adds.Add(p.Key.Fold())
 	}
-	g.protectAll(p.Protect)
+	s.protectAll(p.Protect)
 }
 
-func (g *protector) protectAll(keys []lake.Key) {
+func (s *protectSink) protectAll(keys []lake.Key) {
 	for _, k := range keys {
-		g.set.Add(k)
-		if g.req.CaseFold {
-			g.set.Add(k.Fold())
+		s.adds.Add(k)
+		if s.g.req.CaseFold {
+			s.adds.Add(k.Fold())
 		}
 	}
 }
@@ -114,7 +117,7 @@ func (s *protectSink) gone(a *logline.Action, c *logFile) error {
 	}
 	if p.Outside {
 		if a.Op != logline.Add && g.removalTime(a, c) >= g.req.Cutoff.UnixMilli() {
-			g.protect(p, false)
+			s.protect(p, false)
 		}
 		return s.goneDV(a, c)
 	}
@@ -127,7 +130,7 @@ func (s *protectSink) gone(a *logline.Action, c *logFile) error {
 	}
 	at := g.removalTime(a, c)
 	if at >= g.req.Cutoff.UnixMilli() {
-		g.protect(p, false)
+		s.protect(p, false)
 		return s.goneDV(a, c)
 	}
 	reason := byRemove
@@ -155,7 +158,7 @@ func (s *protectSink) goneDV(a *logline.Action, c *logFile) error {
 		s.g.remember(p, removal{time: at, size: -1, values: a.Values, reason: byDV})
 		return nil
 	}
-	s.g.protect(p, false)
+	s.protect(p, false)
 	return nil
 }
 
@@ -199,7 +202,7 @@ func (s keepSink) gone(a *logline.Action, c *logFile) error {
 	}
 	p, err := s.g.t.logPath(a.Path)
 	if err == nil {
-		s.g.protect(p, false)
+		s.protect(p, false)
 	}
 	return err
 }

@@ -68,6 +68,9 @@ func readError(f logFile, err error) error {
 	return &lake.Error{Op: "read log", Key: lake.Key(f.name), Kind: kindOf(err), Err: err}
 }
 
+// chunks are buffers of chunkSize bytes.
+var chunks = sync.Pool{New: func() any { b := make([]byte, chunkSize); return &b }}
+
 // lines calls fn with each line of f that isn't blank. A line is valid until
 // fn returns. A file without any line, or with fewer or more bytes than the
 // listing says, is Damaged.
@@ -91,7 +94,9 @@ func (t *Table) lines(ctx context.Context, f logFile, fn func(line []byte) error
 		return readError(f, err)
 	}
 	defer rc.Close()
-	buf, n, total := make([]byte, 0, chunkSize), 0, int64(0)
+	chunk := chunks.Get().(*[]byte)
+	defer chunks.Put(chunk)
+	buf, n, total := (*chunk)[:0], 0, int64(0)
 	for {
 		got, err := rc.Read(buf[len(buf):cap(buf)])
 		buf, total = buf[:len(buf)+got], total+int64(got)

@@ -35,7 +35,7 @@ func (r Rules) Visible(k lake.Key) bool {
 // nearly all: none begins with '.', '_' or as "metadata" does.
 func plain(name string) bool {
 	for {
-		if name != "" && (name[0] == '.' || name[0] == '_' || name[0] == 'm') {
+		if name != "" && (name[0] == '.' || name[0] == '_' || name[0] == 'm' && strings.HasPrefix(name, "metadata")) {
 			return false
 		}
 		i := strings.IndexByte(name, '/')
