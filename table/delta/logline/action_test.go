@@ -104,3 +104,13 @@ func FuzzCommitLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) { agree(t, line) })
 }
+
+func BenchmarkParse(b *testing.B) {
+	line := []byte(`{"add":{"path":"year=2023/month=07/day=01/hour=05/part-00010-999839d9489b30ba-1730c97eed569661.c000.snappy.parquet","partitionValues":{"day":"01","hour":"05","month":"07","year":"2023"},"size":1,"modificationTime":1793444369000,"dataChange":true,"stats":"{\"numRecords\":1000,\"minValues\":{\"value\":\"a10\"},\"maxValues\":{\"value\":\"z10\"},\"nullCount\":{\"value\":0}}"}}`)
+	b.SetBytes(int64(len(line)))
+	for b.Loop() {
+		if _, err := Parse(line, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -147,6 +147,10 @@ func (s *scanner) rawString() (raw []byte, escaped bool) {
 			quote, slash := w^('"'*ones), w^('\\'*ones)
 			if found := ((quote-ones)&^quote | (slash-ones)&^slash | (w-0x20*ones)&^w) & high; found != 0 {
 				i += bits.TrailingZeros64(found) / 8 // the lowest bit is right, those above it may come of a borrow
+				if b[i] == '\\' && i+1 < len(b) && shortEscapes[b[i+1]] {
+					escaped, i = true, i+2
+					continue
+				}
 				break
 			}
 			i += 8
@@ -170,15 +174,18 @@ func (s *scanner) rawString() (raw []byte, escaped bool) {
 	}
 }
 
+// shortEscapes are the bytes that make an escape with the backslash before them.
+var shortEscapes = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+
 // escapeEnd returns the end of the escape at b[i], -1 if it is malformed.
 func escapeEnd(b []byte, i int) int {
 	if i+1 >= len(b) {
 		return -1
 	}
-	switch b[i+1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+	switch c := b[i+1]; {
+	case shortEscapes[c]:
 		return i + 2
-	case 'u':
+	case c == 'u':
 		if i+6 > len(b) {
 			return -1
 		}
