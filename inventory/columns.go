@@ -31,11 +31,13 @@ const (
 	roleDeleted
 	roleSnapshot
 	roleRecord
+	roleSequence
+	roleRecorded
 	roles
 )
 
 // roleNames are the words for the columns option.
-var roleNames = [roles]string{"path", "path_raw", "path_base64", "absolute", "bucket", "size", "modified", "created", "directory", "etag", "version", "latest", "delete_marker", "deleted", "snapshot", "record"}
+var roleNames = [roles]string{"path", "path_raw", "path_base64", "absolute", "bucket", "size", "modified", "created", "directory", "etag", "version", "latest", "delete_marker", "deleted", "snapshot", "record", "sequence", "recorded"}
 
 // ColumnWords returns the words that Options.Columns maps to columns, and the
 // two that say how names are spelled.
@@ -63,6 +65,8 @@ var columnNames = [roles][]string{
 	roleDeleted:    {"deleted", "timedeleted", "time_deleted", "softdeletetime"},
 	roleSnapshot:   {"snapshot"},
 	roleRecord:     {"record_type", "message_type"},
+	roleSequence:   {"sequence_number"},
+	roleRecorded:   {"record_timestamp"},
 }
 
 // columns says where in a source each role stands; absent roles aren't in it.
@@ -123,6 +127,11 @@ func assign(names []string, explicit map[string]string) (columns, error) {
 }
 
 func (c columns) has(r role) bool { _, ok := c[r]; return ok }
+
+// journal reports whether the rows tell of changes, and in which order they came.
+func (c columns) journal() bool {
+	return c.has(roleRecord) && (c.has(roleSequence) || c.has(roleRecorded))
+}
 
 // used names the columns that c uses, as words → names of the source.
 func (c columns) used(names []string) map[string]string {

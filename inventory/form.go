@@ -90,7 +90,7 @@ func (s *Source) sniff(ctx context.Context, p *part) error {
 // store the buckets are, the columns' names do: GCS calls a key a name, Azure a
 // bucket a container.
 func (s *Source) settle(cols columns, names []string) {
-	s.form.latest = cols.has(roleLatest)
+	s.form.latest, s.form.journal, s.form.versions = cols.has(roleLatest), cols.journal(), cols.has(roleVersion)
 	s.info.Columns = cols.used(names)
 	if s.info.Kind != "" || s.o.Columns["scheme"] != "" || !cols.has(roleBucket) {
 		return

@@ -78,7 +78,7 @@ func (f *parquetFile) rename(fields map[int]string) {
 }
 
 // read hands on all rows; row groups are read by at most workers goroutines at once.
-func (f *parquetFile) read(ctx context.Context, workers int, explicit map[string]string, form form, clock times, emit func([]Row) error, count func(Counts)) error {
+func (f *parquetFile) read(ctx context.Context, workers int, explicit map[string]string, form form, r run) error {
 	f.rename(form.fields)
 	cols, err := assign(f.names, explicit)
 	if err != nil {
@@ -87,8 +87,8 @@ func (f *parquetFile) read(ctx context.Context, workers int, explicit map[string
 	s := form.spelling
 	s.latest = cols.has(roleLatest)
 	readers := make(map[int]func(*raw, parquet.Value))
-	for r, i := range cols {
-		read, err := f.reader(r, i, clock)
+	for role, i := range cols {
+		read, err := f.reader(role, i, r.clock)
 		if err != nil {
 			return err
 		}
@@ -98,9 +98,9 @@ func (f *parquetFile) read(ctx context.Context, workers int, explicit map[string
 	g.SetLimit(max(workers, 1))
 	for ordinal := range f.file.RowGroups() {
 		g.Go(func() error {
-			b := newBatch(s, emit)
+			b := newBatch(s, r)
 			err := f.group(ctx, ordinal, cols, readers, b)
-			count(b.counts)
+			r.count(b.counts)
 			return err
 		})
 	}

@@ -20,13 +20,16 @@ func (f *parquetFile) reader(r role, i int, clock times) (func(*raw, parquet.Val
 	t := leaf.Node.Type()
 	kind := t.Kind()
 	switch {
-	case (r == roleModified || r == roleCreated) && kind != parquet.ByteArray:
+	case (r == roleModified || r == roleCreated || r == roleRecorded) && kind != parquet.ByteArray:
 		read := timeReader(t, clock)
 		if read == nil {
 			return nil, f.typeError(i, t, "times")
 		}
-		if r == roleCreated {
+		switch r {
+		case roleCreated:
 			return func(row *raw, v parquet.Value) { row.created = read(v) }, nil
+		case roleRecorded:
+			return func(row *raw, v parquet.Value) { row.recorded = read(v) }, nil
 		}
 		return func(row *raw, v parquet.Value) { row.modified = read(v) }, nil
 	case kind == parquet.ByteArray:

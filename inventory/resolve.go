@@ -24,7 +24,7 @@ type Resolver struct {
 	maps    []mapping           // the longest From first
 	counts  [resolved]atomic.Int64
 	seen    []atomic.Int64 // rows below each root
-	spare   sync.Pool      // *[][]store.Info, by root
+	spare   sync.Pool      // *resolution
 }
 
 const (
@@ -101,24 +101,13 @@ func (r *Resolver) Counts() Resolved {
 //
 // Errors: emit's.
 func (r *Resolver) Resolve(rows []Row, emit func(root int, objects []store.Info) error) error {
-	scratch, ok := r.spare.Get().(*[][]store.Info)
-	if !ok {
-		scratch = new([][]store.Info)
-		*scratch = make([][]store.Info, len(r.roots))
-	}
-	defer r.spare.Put(scratch)
-	out := *scratch
-	for i := range out {
-		out[i] = out[i][:0]
-	}
-	var last place
+	to := r.resolution()
+	defer r.spare.Put(to)
 	for i := range rows {
-		row := &rows[i]
-		if !r.resolve(row, &last, out) {
-			r.counts[countOutside].Add(1)
-		}
+		r.resolve(&rows[i], to)
 	}
-	for i, objects := range out {
+	r.tally(to)
+	for i, objects := range to.objects {
 		if len(objects) == 0 {
 			continue
 		}
@@ -130,10 +119,54 @@ func (r *Resolver) Resolve(rows []Row, emit func(root int, objects []store.Info)
 	return nil
 }
 
+// needed marks the rows that Resolve would hand on. The others are counted.
+func (r *Resolver) needed(rows []Row, marks []bool) {
+	to := r.resolution()
+	defer r.spare.Put(to)
+	for i := range rows {
+		before := to.counts
+		r.resolve(&rows[i], to)
+		for root, objects := range to.objects {
+			if len(objects) > 0 {
+				marks[i], to.objects[root] = true, objects[:0]
+			}
+		}
+		if marks[i] {
+			to.counts = before
+		}
+	}
+	r.tally(to)
+}
+
+// resolution is what rows were resolved to.
+type resolution struct {
+	objects [][]store.Info // by root
+	counts  [resolved]int64
+	last    place
+}
+
+func (r *Resolver) resolution() *resolution {
+	to, ok := r.spare.Get().(*resolution)
+	if !ok {
+		to = &resolution{objects: make([][]store.Info, len(r.roots))}
+	}
+	for i := range to.objects {
+		to.objects[i] = to.objects[i][:0]
+	}
+	to.counts = [resolved]int64{}
+	return to
+}
+
+func (r *Resolver) tally(to *resolution) {
+	for i, n := range to.counts {
+		r.counts[i].Add(n)
+	}
+}
+
 // Scan is Rows and Resolve in one: it hands on what the list shows of each of
 // r's roots. emit is called by several goroutines at once.
 func (s *Source) Scan(ctx context.Context, r *Resolver, emit func(root int, objects []store.Info) error) (Counts, error) {
-	return s.Rows(ctx, func(rows []Row) error { return r.Resolve(rows, emit) })
+	return s.rows(ctx, r.needed, func(rows []Row) error { return r.Resolve(rows, emit) })
 }
 
 // place is a Row's Place, looked up. The rows of a batch mostly share one.
@@ -165,38 +198,45 @@ func (r *Resolver) lookUp(spelled string) place {
 	return p
 }
 
-func (r *Resolver) resolve(row *Row, last *place, out [][]store.Info) bool {
+// resolve puts a row to the objects of the roots that it lies below, or counts it.
+func (r *Resolver) resolve(row *Row, to *resolution) {
+	if !r.place(row, to) {
+		to.counts[countOutside]++
+	}
+}
+
+func (r *Resolver) place(row *Row, to *resolution) bool {
 	switch {
 	case row.Place != "":
 	case isAbsolute(row.Name):
 		set, path := r.locate(r.mapped(row.Name))
-		return r.below(row, set, path, out)
+		return r.below(row, set, path, to)
 	default: // relative to the table, whichever it is
 		for i := range r.roots {
-			r.put(row, i, strings.TrimPrefix(row.Name, "./"), out)
+			r.put(row, i, strings.TrimPrefix(row.Name, "./"), to)
 		}
 		return len(r.roots) > 0
 	}
-	if last.rules == nil || last.spelled != row.Place {
-		*last = r.lookUp(row.Place)
+	if to.last.rules == nil || to.last.spelled != row.Place {
+		to.last = r.lookUp(row.Place)
 	}
-	for _, rule := range last.rules {
+	for _, rule := range to.last.rules {
 		rest, ok := strings.CutPrefix(row.Name, rule.prefix)
 		switch {
 		case !ok:
 		case rule.prefix == "" && rule.path == "":
-			return r.below(row, rule.set, rest, out)
+			return r.below(row, rule.set, rest, to)
 		case rule.prefix == "":
-			return r.below(row, rule.set, rule.path+"/"+rest, out)
+			return r.below(row, rule.set, rule.path+"/"+rest, to)
 		case rest == "" || rest[0] == '/':
-			return r.below(row, rule.set, strings.TrimPrefix(rule.path+rest, "/"), out)
+			return r.below(row, rule.set, strings.TrimPrefix(rule.path+rest, "/"), to)
 		}
 	}
 	return false
 }
 
 // below finds the roots above path and puts the row there.
-func (r *Resolver) below(row *Row, set *rootSet, path string, out [][]store.Info) bool {
+func (r *Resolver) below(row *Row, set *rootSet, path string, to *resolution) bool {
 	if set == nil {
 		return false
 	}
@@ -206,12 +246,12 @@ func (r *Resolver) below(row *Row, set *rootSet, path string, out [][]store.Info
 		case n == 0:
 			for _, i := range set.paths[""] {
 				found = true
-				r.put(row, i, path, out)
+				r.put(row, i, path, to)
 			}
 		case len(path) > n+1 && path[n] == '/':
 			for _, i := range set.paths[path[:n]] {
 				found = true
-				r.put(row, i, path[n+1:], out)
+				r.put(row, i, path[n+1:], to)
 			}
 		case len(path) == n, len(path) == n+1 && path[n] == '/': // a root itself
 			found = found || len(set.paths[path[:n]]) > 0
@@ -222,16 +262,16 @@ func (r *Resolver) below(row *Row, set *rootSet, path string, out [][]store.Info
 
 // put adds the row to the objects of a root, unless its name is one that no
 // listing of the root would show, or lies in the root's own log.
-func (r *Resolver) put(row *Row, i int, name string, out [][]store.Info) {
+func (r *Resolver) put(row *Row, i int, name string, to *resolution) {
 	if r.squeeze[i] {
 		name = squeeze(name)
 	}
 	switch {
 	case name == "" || hasDots(name):
-		r.counts[countOdd].Add(1)
+		to.counts[countOdd]++
 	case strings.HasPrefix(name, "_delta_log/") || name == "_delta_log":
-		r.counts[countMetadata].Add(1)
+		to.counts[countMetadata]++
 	default:
-		out[i] = append(out[i], store.Info{Name: name, Kind: row.Kind, Size: row.Size, Modified: row.Modified, ETag: row.ETag})
+		to.objects[i] = append(to.objects[i], store.Info{Name: name, Kind: row.Kind, Size: row.Size, Modified: row.Modified, ETag: row.ETag})
 	}
 }

@@ -26,7 +26,7 @@ type Counts struct {
 	Rows         int64 // in the list
 	Directories  int64 // rows for directories and their placeholders
 	OldVersions  int64 // left out: not the latest version, or a snapshot
-	Deleted      int64 // left out: delete markers, soft-deleted objects, deletions in a journal
+	Deleted      int64 // left out: delete markers, soft-deleted objects, deletions in a journal and what they deleted
 	Undecodable  int64 // left out: no name, or an escape that is none
 	UnknownTimes int64 // rows whose time is missing or implausible
 	UnknownSizes int64
@@ -55,10 +55,13 @@ type raw struct {
 	modified, created  time.Time
 	directory          bool
 	relative           bool // path is relative to the list's own root, by a column that says so
-	version            bool // has the id of a version
+	version            []byte
 	latest             int8 // 1 and -1: a column says that it is, or isn't, the latest version
 	snapshot, deleted  bool
+	marker             bool // deleted is a delete marker, not what takes a version away for good
 	foreign            bool // not a row about an object at all
+	sequence           []byte
+	recorded           time.Time // when a journal took the change down
 }
 
 // set takes the text of one column. Empty texts say nothing.
@@ -86,14 +89,19 @@ func (r *raw) set(as role, text []byte, clock times) {
 	case roleETag:
 		r.etag = text
 	case roleVersion:
-		r.version = true
+		r.version = text
+	case roleSequence:
+		r.sequence = text
+	case roleRecorded:
+		r.recorded = clock.text(text)
 	case roleLatest:
 		r.latest = -1
 		if truth(text) {
 			r.latest = 1
 		}
 	case roleMarker:
-		r.deleted = r.deleted || truth(text)
+		r.marker = truth(text)
+		r.deleted = r.deleted || r.marker
 	case roleDeleted: // a flag, or the time of the deletion
 		r.deleted = r.deleted || !bytes.EqualFold(text, []byte("false")) && string(text) != "0"
 	case roleSnapshot:
@@ -120,6 +128,8 @@ type spelling struct {
 	root           string // the place of relative paths, if the list itself names it
 	latest         bool   // a column says which version is the latest
 	own            bool   // a list that lakesweep wrote
+	journal        bool   // rows tell of changes, and columns say in which order
+	versions       bool   // a column says which version a row is about
 }
 
 // batch gathers rows for one worker and hands them on.
@@ -132,10 +142,13 @@ type batch struct {
 	spans  [][4]int // name and ETag in the arena
 	counts Counts
 	failed error // what emit returned
+
+	replay  *replay  // of a journal: takes the rows first; nil otherwise
+	changes []change // of a journal: what each row tells
 }
 
-func newBatch(s spelling, emit func([]Row) error) *batch {
-	return &batch{spelling: s, emit: emit, places: make(map[string]string), rows: make([]Row, 0, batchRows), spans: make([][4]int, 0, batchRows)}
+func newBatch(s spelling, r run) *batch {
+	return &batch{spelling: s, replay: r.replay, emit: r.emit, places: make(map[string]string), rows: make([]Row, 0, batchRows), spans: make([][4]int, 0, batchRows)}
 }
 
 // add judges a row and takes what is an object.
@@ -147,8 +160,10 @@ func (b *batch) add(r *raw) error {
 	switch {
 	case r.deleted:
 		b.counts.Deleted++
-		return nil
-	case r.snapshot, r.latest < 0, r.latest == 0 && r.version && b.latest:
+		if b.replay == nil {
+			return nil
+		}
+	case r.snapshot, r.latest < 0, r.latest == 0 && len(r.version) > 0 && b.latest:
 		b.counts.OldVersions++
 		return nil
 	}
@@ -191,7 +206,12 @@ func (b *batch) add(r *raw) error {
 	}
 	arena = b.appendETag(arena, r)
 	b.arena = arena
-	b.count(&row)
+	if b.replay != nil {
+		b.changes = append(b.changes, b.change(r))
+	}
+	if !r.deleted {
+		b.count(&row)
+	}
 	b.rows = append(b.rows, row)
 	b.spans = append(b.spans, [4]int{start, end, end, len(arena)})
 	if len(b.rows) == batchRows {
@@ -250,7 +270,11 @@ func (b *batch) flush() error {
 	for i, s := range b.spans {
 		b.rows[i].Name, b.rows[i].ETag = text[s[0]:s[1]], text[s[2]:s[3]]
 	}
-	b.failed = b.emit(b.rows)
-	b.rows, b.spans, b.arena = b.rows[:0], b.spans[:0], b.arena[:0]
+	if b.replay != nil {
+		b.failed = b.replay.add(b.rows, b.changes)
+	} else {
+		b.failed = b.emit(b.rows)
+	}
+	b.rows, b.spans, b.arena, b.changes = b.rows[:0], b.spans[:0], b.arena[:0], b.changes[:0]
 	return b.failed
 }

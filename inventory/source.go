@@ -194,10 +194,16 @@ func (s *Source) Info() Info {
 // goroutines at once; a batch is lent for the call, its strings may be kept.
 // What was handed on counts only if Rows returns no error.
 //
-// Shape: up to 1e10 rows; memory for at most 3 MiB a worker and column in use.
+// Shape: up to 1e10 rows; memory for at most 3 MiB a worker and column in use,
+// and of a journal 32 MiB more.
 // Errors: Damaged for a file that is missing, cut or not the manifest's;
 // Invalid for a file without the columns; emit's first error.
 func (s *Source) Rows(ctx context.Context, emit func([]Row) error) (Counts, error) {
+	return s.rows(ctx, nil, emit)
+}
+
+// rows is Rows; of a journal only the rows that needed reports matter, nil needs all.
+func (s *Source) rows(ctx context.Context, needed func([]Row, []bool), emit func([]Row) error) (_ Counts, err error) {
 	var mu sync.Mutex
 	var total Counts
 	count := func(c Counts) {
@@ -205,21 +211,20 @@ func (s *Source) Rows(ctx context.Context, emit func([]Row) error) (Counts, erro
 		defer mu.Unlock()
 		total.add(c)
 	}
-	files := min(s.o.Workers, max(len(s.parts), 1))
-	within := (s.o.Workers + files - 1) / files
-	clock := times{now: s.o.Now().UTC()}
 	expected := max(s.info.Rows, 0)
 	var done atomic.Int64
-	observed := func(rows []Row) error {
+	observe := func(rows []Row) {
 		s.o.Observer.Emit(lake.Event{Stage: "inventory", Done: done.Add(int64(len(rows))), Expected: expected})
+	}
+	r := run{clock: times{now: s.o.Now().UTC()}, count: count, emit: func(rows []Row) error {
+		observe(rows)
 		return emit(rows)
+	}}
+	if s.form.journal {
+		r.replay = newReplay(needed, observe, emit)
+		defer func() { err = errors.Join(err, r.replay.close()) }()
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(files)
-	for i := range s.parts {
-		g.Go(func() error { return s.readPart(ctx, &s.parts[i], within, clock, observed, count) })
-	}
-	if err := g.Wait(); err != nil {
+	if err := s.readParts(ctx, r); err != nil {
 		return total, err
 	}
 	if err := s.checkEncoding(total.signs); err != nil {
@@ -229,17 +234,42 @@ func (s *Source) Rows(ctx context.Context, emit func([]Row) error) (Counts, erro
 		return total, &lake.Error{Op: "read inventory", Table: s.o.Source, Kind: lake.Damaged,
 			Err: fmt.Errorf("%d rows, but the manifest counts %d", total.Rows, s.info.Rows), Hint: "Fetch the inventory again, or take an older one; nothing was deleted."}
 	}
+	if r.replay != nil {
+		deleted, err := r.replay.finish()
+		if total.Deleted += deleted; err != nil {
+			return total, err
+		}
+	}
 	s.o.Observer.Emit(lake.Event{Stage: "inventory", Done: done.Load(), Expected: expected, Finished: true})
 	return total, nil
 }
 
-func (s *Source) readPart(ctx context.Context, p *part, workers int, clock times, emit func([]Row) error, count func(Counts)) (err error) {
+// run is one reading of a list.
+type run struct {
+	clock  times
+	emit   func([]Row) error
+	replay *replay // of a journal; nil otherwise
+	count  func(Counts)
+}
+
+func (s *Source) readParts(ctx context.Context, r run) error {
+	files := min(s.o.Workers, max(len(s.parts), 1))
+	within := (s.o.Workers + files - 1) / files
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(files)
+	for i := range s.parts {
+		g.Go(func() error { return s.readPart(ctx, &s.parts[i], within, r) })
+	}
+	return g.Wait()
+}
+
+func (s *Source) readPart(ctx context.Context, p *part, workers int, r run) (err error) {
 	if s.form.kind == "parquet" {
 		f, err := openParquet(ctx, p)
 		if err != nil {
 			return err
 		}
-		return errors.Join(f.read(ctx, workers, s.o.Columns, s.form, clock, emit, count), f.close())
+		return errors.Join(f.read(ctx, workers, s.o.Columns, s.form, r), f.close())
 	}
 	in, err := p.open(ctx)
 	if err != nil {
@@ -257,13 +287,13 @@ func (s *Source) readPart(ctx context.Context, p *part, workers int, clock times
 		defer func() { cancel(); <-a.done }()
 		rows = a
 	}
-	b := newBatch(s.form.spelling, emit)
-	if err := s.form.read(rows, s.o.Columns, clock, b); err != nil {
+	b := newBatch(s.form.spelling, r)
+	if err := s.form.read(rows, s.o.Columns, r.clock, b); err != nil {
 		if b.failed != nil || lake.HintOf(err) != "" || ctx.Err() != nil {
 			return err
 		}
 		return p.damaged(err)
 	}
-	count(b.counts)
+	r.count(b.counts)
 	return in.finish()
 }

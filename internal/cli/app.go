@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lakesweep/lakesweep/internal/cli/internal/talk"
 	"github.com/lakesweep/lakesweep/report"
 	"github.com/lakesweep/lakesweep/sweep"
 )
@@ -16,9 +17,9 @@ import (
 type app struct {
 	Process
 	flags    globals
-	talk     *talk // standard error, shared by log, progress and prompts
+	talk     *talk.Stream // standard error, shared by log, progress and prompts
 	log      *slog.Logger
-	progress *progress
+	progress *talk.Progress
 	cancel   context.CancelFunc
 	running  bool // a command has begun: errors are no longer the command line's
 	status   int  // of tables that are done
@@ -116,7 +117,7 @@ func (a *app) run(body func(ctx context.Context, e engine, args []string) error)
 			ctx, a.cancel = context.WithTimeout(ctx, a.flags.timeout)
 		}
 		a.startTalk()
-		e, err := a.engine(session{now: a.Now, observe: a.progress.observe, log: a.log, stateDir: a.stateDir(),
+		e, err := a.engine(session{now: a.Now, observe: a.progress.Observe, log: a.log, stateDir: a.stateDir(),
 			tool: "lakesweep " + version(), tuning: a.flags.tuning, setting: a.flags.stores.lookup})
 		if err != nil {
 			return err
@@ -151,14 +152,14 @@ func (a *app) startTalk() {
 			style = "plain"
 		}
 	}
-	a.progress = newProgress(a.talk, style, a.Now)
+	a.progress = talk.NewProgress(a.talk, style, a.Now)
 }
 
 // printer returns a printer on standard output.
 func (a *app) printer(opt report.Options) *report.Printer {
 	opt.Format, opt.NUL, opt.Verbose, opt.Now = a.flags.output, a.flags.nul, a.flags.verbose, a.Now()
 	opt.Color = a.color(a.Stdout)
-	return report.New(a.talk.beside(a.Stdout), opt)
+	return report.New(a.talk.Beside(a.Stdout), opt)
 }
 
 // color reports whether a stream gets colours. Source: no-color.org.

@@ -44,7 +44,7 @@ What happens is written to a journal; the same command again goes on from it.`,
 		if f.req.Journal == "" {
 			f.req.Journal = args[0] + ".journal"
 		}
-		a.progress.begin(p.Head().Given)
+		a.progress.Begin(p.Head().Given)
 		if err := refusal(p.Head()); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (a *app) vacuum(ctx context.Context, e engine, req sweep.PlanRequest, af ap
 	if err := a.mayAsk(af.yes); err != nil {
 		return err
 	}
-	a.progress.begin(req.Table)
+	a.progress.Begin(req.Table)
 	p, err := e.Plan(ctx, req, "")
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (a *app) execute(ctx context.Context, table, verb string, do func(emit func
 	if err != nil && run == nil {
 		return err // nothing was begun, so there is nothing to sum up
 	}
-	a.progress.flushed()
+	a.progress.Flushed()
 	printErr := begin().End(report.RunSummary{Table: table, PlanID: result.PlanID, Verb: verb, Deleted: result.Deleted, Gone: result.Gone,
 		Spared: result.Spared, Quarantined: result.Quarantined, Restored: result.Restored, Purged: result.Purged, Failed: result.Failed, Skipped: result.Skipped,
 		Queued: result.Queued, LockHeld: result.LockHeld,
@@ -210,7 +210,7 @@ func (a *app) mayAsk(yes bool) error {
 //
 // Errors: Invalid if the answer isn't yes.
 func (a *app) ask(question string) error {
-	a.progress.flushed()
+	a.progress.Flushed()
 	if _, err := io.WriteString(a.talk, question+" Type yes to go on: "); err != nil {
 		return &lake.Error{Op: "ask", Err: err}
 	}
@@ -235,7 +235,7 @@ table). It never overwrites what stands there by now.`,
 		Args:    atLeast(1, "a JOURNAL"),
 	}
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
-		a.progress.begin(args[0])
+		a.progress.Begin(args[0])
 		return a.execute(ctx, args[0], "RESTORED", func(emit func(sweep.Outcome)) (sweep.Result, error) {
 			return e.Restore(ctx, sweep.UndoRequest{Journal: args[0], Paths: args[1:], Tuning: a.flags.tuning}, emit)
 		})
@@ -265,7 +265,7 @@ have lain in quarantine for longer than --older-than.`,
 				return err
 			}
 		}
-		a.progress.begin(args[0])
+		a.progress.Begin(args[0])
 		req.Journal, req.Tuning = args[0], a.flags.tuning
 		return a.execute(ctx, args[0], "PURGED", func(emit func(sweep.Outcome)) (sweep.Result, error) {
 			return e.Purge(ctx, req, emit)

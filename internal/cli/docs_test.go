@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lakesweep/lakesweep/internal/cli/internal/talk"
 	"github.com/lakesweep/lakesweep/internal/sample"
 	"github.com/lakesweep/lakesweep/report"
 )
@@ -170,7 +171,7 @@ func TestShellBlocks(t *testing.T) {
 }
 
 func newTree() *cobra.Command {
-	a := &app{Process: Process{Stdin: strings.NewReader(""), Stdout: io.Discard}, talk: &talk{w: io.Discard}}
+	a := &app{Process: Process{Stdin: strings.NewReader(""), Stdout: io.Discard}, talk: talk.New(io.Discard)}
 	return a.root()
 }
 

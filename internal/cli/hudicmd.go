@@ -68,7 +68,7 @@ file with --paths ("-" is standard input). Ask while holding the table's lock.`,
 		if err != nil {
 			return err
 		}
-		a.progress.flushed()
+		a.progress.Flushed()
 		facts := [][2]string{{"references", report.Count(answer.References)}, {"lists read", report.Count(int64(answer.Read))}, {"conflicts", report.Count(int64(len(answer.Conflicts)))}}
 		for _, c := range answer.Conflicts {
 			facts = append(facts, [2]string{c.What, report.Printable(fmt.Sprintf("%s (%s) deletes %s", c.Instant, c.State, c.Path))})

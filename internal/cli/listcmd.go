@@ -38,7 +38,7 @@ func (a *app) inventoryMakeCommand() *cobra.Command {
 		if out == "" {
 			return invalid("Give --out FILE.", "no place for the inventory")
 		}
-		a.progress.begin(args[0])
+		a.progress.Begin(args[0])
 		l, err := e.MakeInventory(ctx, sweep.ListRequest{Place: args[0], Tuning: a.flags.tuning}, out)
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ names are written as they are reached.`,
 		if out == "" {
 			return invalid("Give --out FILE.", "no place for the inventory")
 		}
-		a.progress.begin(args[0])
+		a.progress.Begin(args[0])
 		req := f.req.Inventory
 		req.Source, req.Maps = args[0], f.maps
 		l, err := e.ConvertInventory(ctx, req, out)
@@ -98,7 +98,7 @@ alone would need.`,
 		Args:    exactly(1, "one URI"),
 	}
 	list.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
-		a.progress.begin(args[0])
+		a.progress.Begin(args[0])
 		l, err := e.BenchList(ctx, sweep.ListRequest{Place: args[0], Tuning: a.flags.tuning})
 		if err != nil {
 			return err
@@ -111,7 +111,7 @@ alone would need.`,
 
 // listed prints what a listing or conversion took.
 func (a *app) listed(kind string, l sweep.Listed) error {
-	a.progress.flushed()
+	a.progress.Flushed()
 	facts := [][2]string{{"place", report.Printable(l.Place)}}
 	if l.Out != "" {
 		facts = append(facts, [2]string{"written", report.Printable(l.Out)})

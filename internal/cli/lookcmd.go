@@ -31,7 +31,7 @@ func (a *app) look(cmd *cobra.Command, retention bool, body func(ctx context.Con
 		if err != nil {
 			return err
 		}
-		a.progress.begin(args[0])
+		a.progress.Begin(args[0])
 		return body(ctx, e, reqs[0], args[1:])
 	})
 	return cmd
@@ -53,7 +53,7 @@ instants that refer to it.`,
 		if err != nil {
 			return err
 		}
-		a.progress.flushed()
+		a.progress.Flushed()
 		return a.printer(report.Options{}).Explanations(all)
 	}, (*planFlags).bindBlobNames)
 }
@@ -119,7 +119,7 @@ protocol and features, partition columns, retention, and the active files.`,
 		if err != nil {
 			return err
 		}
-		a.progress.flushed()
+		a.progress.Flushed()
 		return a.printer(report.Options{}).Info(info)
 	})
 }
@@ -138,7 +138,7 @@ exits with 4 if something would stop a run.`,
 		if err != nil {
 			return err
 		}
-		a.progress.flushed()
+		a.progress.Flushed()
 		if err := a.printer(report.Options{}).Checks(d.Table, d, d.Checks); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/lakesweep/lakesweep/internal/cli/internal/talk"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/report"
 )
@@ -34,13 +35,13 @@ func Main(ctx context.Context, p Process) int {
 		p.engine = newEngine
 	}
 	a := &app{Process: p, flags: globals{output: report.Text, progress: "auto", logFormat: "text"}}
-	a.talk = &talk{w: p.Stderr}
+	a.talk = talk.New(p.Stderr)
 	a.log = slog.New(slog.NewTextHandler(a.talk, nil))
 	root := a.root()
 	root.SetArgs(p.Args)
 	err := root.ExecuteContext(ctx)
 	if a.progress != nil {
-		a.progress.close()
+		a.progress.Close()
 	}
 	if a.cancel != nil {
 		a.cancel()
@@ -88,7 +89,7 @@ func (a *app) tell(err error) {
 	} else {
 		_, _ = io.WriteString(a.talk, "lakesweep: "+printableLines(row.Message)+"\n  "+printableLines(row.Hint)+"\n")
 	}
-	_ = report.New(a.talk.beside(a.Stdout), report.Options{Format: a.flags.output}).Error(row)
+	_ = report.New(a.talk.Beside(a.Stdout), report.Options{Format: a.flags.output}).Error(row)
 }
 
 // printableLines is report.Printable line by line: messages with a caret under

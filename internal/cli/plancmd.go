@@ -79,7 +79,7 @@ func (a *app) plan(ctx context.Context, e engine, reqs []sweep.PlanRequest, o pl
 		}
 	}
 	if len(reqs) > 1 && reqs[0].Inventory.Given() {
-		a.progress.begin(report.Plural(int64(len(reqs)), "table"))
+		a.progress.Begin(report.Plural(int64(len(reqs)), "table"))
 		plans, err := e.PlanMany(ctx, reqs, files)
 		for i, p := range plans {
 			err = a.another(ctx, err, errors.Join(a.planned(p, files[i], o), p.Close()))
@@ -88,7 +88,7 @@ func (a *app) plan(ctx context.Context, e engine, reqs []sweep.PlanRequest, o pl
 	}
 	var last error
 	for i, req := range reqs {
-		a.progress.begin(req.Table)
+		a.progress.Begin(req.Table)
 		p, err := e.Plan(ctx, req, files[i])
 		if err == nil {
 			err = errors.Join(a.planned(p, files[i], o), p.Close())
@@ -144,7 +144,7 @@ func planView(p *plan.Plan) report.Plan {
 
 // show prints a plan; its error is that of the guard that refused, if one did.
 func (a *app) show(view report.Plan, many bool) error {
-	a.progress.flushed()
+	a.progress.Flushed()
 	opt := report.Options{Many: many}
 	if root, err := lake.ParsePlace(view.Head.Table); err == nil {
 		opt.Prices = report.PricesOf(root.Class())

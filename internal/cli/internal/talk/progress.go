@@ -1,4 +1,4 @@
-package cli
+package talk
 
 import (
 	"encoding/json"
@@ -11,15 +11,15 @@ import (
 	"github.com/lakesweep/lakesweep/report"
 )
 
-// progress is the one model of what goes on; print renders it in its style.
+// Progress is the one model of what goes on; print renders it in its style.
 // Safe for concurrent use.
-type progress struct {
+type Progress struct {
 	mu     sync.Mutex
 	now    func() time.Time
 	title  string // the table, in every line
 	stages []*stage
-	print  func(p *progress, ticked bool) // without a tick, only what has just ended is news
-	talk   *talk
+	print  func(p *Progress, ticked bool) // without a tick, only what has just ended is news
+	talk   *Stream
 	stop   chan struct{}
 	done   sync.WaitGroup
 }
@@ -32,17 +32,17 @@ type stage struct {
 	told           bool // its last line is printed
 }
 
-// newProgress starts a renderer: "bar", "plain", "json", or "none".
-func newProgress(t *talk, style string, now func() time.Time) *progress {
-	p := &progress{now: now, talk: t, stop: make(chan struct{})}
+// NewProgress starts a renderer: "bar", "plain", "json", or "none".
+func NewProgress(t *Stream, style string, now func() time.Time) *Progress {
+	p := &Progress{now: now, talk: t, stop: make(chan struct{})}
 	every := time.Duration(0)
 	switch style {
 	case "bar":
-		p.print, every = (*progress).bars, 200*time.Millisecond
+		p.print, every = (*Progress).bars, 200*time.Millisecond
 	case "plain":
-		p.print, every = (*progress).lines, 10*time.Second
+		p.print, every = (*Progress).lines, 10*time.Second
 	case "json":
-		p.print, every = (*progress).rows, time.Second
+		p.print, every = (*Progress).rows, time.Second
 	default:
 		return p
 	}
@@ -63,16 +63,16 @@ func newProgress(t *talk, style string, now func() time.Time) *progress {
 	return p
 }
 
-// begin starts a run on a table: its stages are new ones.
-func (p *progress) begin(title string) {
+// Begin starts a run on a table: its stages are new ones.
+func (p *Progress) Begin(title string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flush()
 	p.title, p.stages = title, nil
 }
 
-// close prints what is still to be said and stops.
-func (p *progress) close() {
+// Close prints what is still to be said and stops.
+func (p *Progress) Close() {
 	close(p.stop)
 	p.done.Wait()
 	p.mu.Lock()
@@ -80,7 +80,7 @@ func (p *progress) close() {
 	p.flush()
 }
 
-func (p *progress) flush() {
+func (p *Progress) flush() {
 	if p.print != nil && len(p.stages) > 0 {
 		p.print(p, false)
 		p.talk.keep()
@@ -88,8 +88,8 @@ func (p *progress) flush() {
 	p.stages = nil
 }
 
-// observe takes an event of the engine.
-func (p *progress) observe(e lake.Event) {
+// Observe takes an event of the engine.
+func (p *Progress) Observe(e lake.Event) {
 	if p.print == nil {
 		return
 	}
@@ -105,7 +105,7 @@ func (p *progress) observe(e lake.Event) {
 
 // find returns the stage that is under way under a name: a stage that ended
 // and comes again is a new one.
-func (p *progress) find(name string) *stage {
+func (p *Progress) find(name string) *stage {
 	for i := len(p.stages) - 1; i >= 0; i-- {
 		if s := p.stages[i]; s.name == name && s.ended.IsZero() {
 			return s
@@ -145,7 +145,7 @@ func (s *stage) String(now time.Time) string {
 }
 
 // bars draws a line a stage, over the lines before.
-func (p *progress) bars(bool) {
+func (p *Progress) bars(bool) {
 	const width = 20
 	now := p.now()
 	var lines []string
@@ -163,14 +163,14 @@ func (p *progress) bars(bool) {
 }
 
 // lines prints a line for each stage under way, and one when it has ended.
-func (p *progress) lines(ticked bool) {
+func (p *Progress) lines(ticked bool) {
 	p.each(ticked, func(s *stage, now time.Time) string {
 		return "lakesweep: " + report.Printable(p.title) + " " + s.String(now)
 	})
 }
 
 // rows prints rows {message_type: "stage"}.
-func (p *progress) rows(ticked bool) {
+func (p *Progress) rows(ticked bool) {
 	p.each(ticked, func(s *stage, now time.Time) string {
 		row, err := json.Marshal(struct {
 			MessageType string  `json:"message_type"`
@@ -189,7 +189,7 @@ func (p *progress) rows(ticked bool) {
 	})
 }
 
-func (p *progress) each(ticked bool, line func(*stage, time.Time) string) {
+func (p *Progress) each(ticked bool, line func(*stage, time.Time) string) {
 	now := p.now()
 	for _, s := range p.stages {
 		ended := !s.ended.IsZero()
@@ -202,8 +202,8 @@ func (p *progress) each(ticked bool, line func(*stage, time.Time) string) {
 	}
 }
 
-// flushed tells what has ended, before data is printed on the same terminal.
-func (p *progress) flushed() {
+// Flushed tells what has ended, before data is printed on the same terminal.
+func (p *Progress) Flushed() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flush()

@@ -1,4 +1,4 @@
-package cli
+package talk
 
 import (
 	"bytes"
@@ -6,16 +6,19 @@ import (
 	"sync"
 )
 
-// talk is standard error shared by the log, the progress and prompts: it wipes
+// Stream is standard error shared by the log, the progress and prompts: it wipes
 // the bar off the terminal before a line of theirs. Safe for concurrent use.
-type talk struct {
+type Stream struct {
 	mu   sync.Mutex
 	w    io.Writer
 	bars int // lines of the bar on the terminal
 }
 
+// New returns a Stream over standard error.
+func New(w io.Writer) *Stream { return &Stream{w: w} }
+
 // Write writes lines.
-func (t *talk) Write(p []byte) (int, error) {
+func (t *Stream) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.wipe()
@@ -23,7 +26,7 @@ func (t *talk) Write(p []byte) (int, error) {
 }
 
 // draw replaces the bar. Nobody can be told when standard error is gone.
-func (t *talk) draw(lines []string) {
+func (t *Stream) draw(lines []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.wipe()
@@ -36,29 +39,29 @@ func (t *talk) draw(lines []string) {
 }
 
 // keep leaves the bar as it stands.
-func (t *talk) keep() {
+func (t *Stream) keep() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.bars = 0
 }
 
-// beside returns a writer of data that shares the terminal: the bar is wiped off
+// Beside returns a writer of data that shares the terminal: the bar is wiped off
 // before data is written, and comes again below it.
-func (t *talk) beside(w io.Writer) io.Writer { return besideTalk{t, w} }
+func (t *Stream) Beside(w io.Writer) io.Writer { return beside{t, w} }
 
-type besideTalk struct {
-	t *talk
+type beside struct {
+	t *Stream
 	w io.Writer
 }
 
-func (b besideTalk) Write(p []byte) (int, error) {
+func (b beside) Write(p []byte) (int, error) {
 	b.t.mu.Lock()
 	defer b.t.mu.Unlock()
 	b.t.wipe()
 	return b.w.Write(p)
 }
 
-func (t *talk) wipe() {
+func (t *Stream) wipe() {
 	for ; t.bars > 0; t.bars-- {
 		_, _ = io.WriteString(t.w, "\x1b[1A\x1b[2K") // up one line, clear it
 	}
