@@ -26,9 +26,10 @@ type place struct {
 }
 
 // resolve turns a table argument into a root. Relative local paths are taken
-// from the working directory.
+// from the working directory; a colon behind a slash belongs to a name.
 func (e *Engine) resolve(table string) (lake.Root, error) {
-	if !strings.Contains(table, ":") && table != "" && !filepath.IsAbs(table) {
+	first := strings.IndexAny(table, "/:")
+	if table != "" && (first < 0 || table[first] == '/') && !filepath.IsAbs(table) {
 		dir, err := e.Getwd()
 		if err != nil {
 			return lake.Root{}, err

@@ -21,8 +21,9 @@ type app struct {
 	log      *slog.Logger
 	progress *talk.Progress
 	cancel   context.CancelFunc
-	running  bool // a command has begun: errors are no longer the command line's
-	status   int  // of tables that are done
+	running  bool   // a command has begun: errors are no longer the command line's
+	command  string // its name
+	status   int    // of tables that are done
 }
 
 // globals are the flags of every command.
@@ -111,7 +112,7 @@ func (a *app) run(body func(ctx context.Context, e engine, args []string) error)
 		if err := a.applySettings(cmd); err != nil {
 			return err
 		}
-		a.running = true
+		a.running, a.command = true, cmd.Name()
 		ctx := cmd.Context()
 		if a.flags.timeout > 0 {
 			ctx, a.cancel = context.WithTimeout(ctx, a.flags.timeout)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -123,8 +124,10 @@ func (a *app) planned(p *plan.Plan, file string, o planOutput) error {
 	case view.Refused() || !some:
 	case file != "":
 		view.Next = []string{"lakesweep apply " + shellQuote(file)}
+	case o.many:
+		view.Next = []string{commandLine(slices.Concat(a.Args, []string{"--out", "plans/"}))}
 	default:
-		view.Next = []string{a.vacuumInstead()}
+		view.Next = a.withoutDryRun()
 	}
 	if err := a.show(view, o.many); err != nil {
 		return err
@@ -202,18 +205,37 @@ func planFile(o planOutput, table string, taken map[string]bool) (string, error)
 	return file, nil
 }
 
-// vacuumInstead is this command line with vacuum in place of plan.
-func (a *app) vacuumInstead() string {
-	words := []string{"lakesweep"}
-	replaced := false
+// withoutDryRun is this command line with vacuum in place of plan, or without
+// its --dry-run; nothing if the dry run wasn't asked for there in so many words.
+func (a *app) withoutDryRun() []string {
+	if a.command == "sql" {
+		return []string{"the same statement without DRY RUN"}
+	}
+	var words []string
+	changed := false
 	for _, arg := range a.Args {
+		name, _, _ := strings.Cut(arg, "=")
 		switch {
-		case !replaced && arg == "plan":
-			words, replaced = append(words, "vacuum"), true
-		case arg == "--detailed-exitcode" || strings.HasPrefix(arg, "--detailed-exitcode="):
+		case !changed && a.command == "plan" && arg == "plan":
+			words, changed = append(words, "vacuum"), true
+		case name == "--detailed-exitcode":
+		case a.command != "plan" && (name == "--dry-run" || arg == "-n"):
+			changed = true
 		default:
-			words = append(words, shellQuote(arg))
+			words = append(words, arg)
 		}
+	}
+	if !changed {
+		return nil
+	}
+	return []string{commandLine(words)}
+}
+
+// commandLine spells a command for a POSIX shell.
+func commandLine(args []string) string {
+	words := []string{"lakesweep"}
+	for _, arg := range args {
+		words = append(words, shellQuote(arg))
 	}
 	return strings.Join(words, " ")
 }

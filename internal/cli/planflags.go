@@ -56,7 +56,7 @@ func (f *planFlags) bindSelection(fs *pflag.FlagSet) {
 // bindTuning binds the rest of a plan's flags.
 func (f *planFlags) bindTuning(fs *pflag.FlagSet) {
 	fs.Var(newValue(&f.req.TimeZone, "ZONE", parseZone), "time-zone", "the session's time zone for --where (default: UTC)")
-	fs.Var(newValue(&f.req.FullEvery, "DURATION", parseDuration), "full-every", "Delta: auto runs full at least so often (default: 7d)")
+	fs.Var(newValue(&f.req.FullEvery, "DURATION", aboveZero(parseDuration)), "full-every", "Delta: auto runs full at least so often (default: 7d)")
 	f.bindInventory(fs)
 	fs.Var(newValues(&f.req.Inventory.Journals, "JOURNAL", verbatim), "inventory-journal", "journal of an earlier run, whose objects are gone from the inventory (repeatable)")
 	fs.BoolVar(&f.req.Hudi.NoOtherWriters, "no-other-writers", false, "Hudi: nobody else writes, so no lock is needed")
@@ -77,7 +77,7 @@ func (f *planFlags) bindForm(fs *pflag.FlagSet) {
 // bindInventory binds what explains an inventory of a table.
 func (f *planFlags) bindInventory(fs *pflag.FlagSet) {
 	f.bindForm(fs)
-	fs.Var(newValue(&f.req.Inventory.MaxAge, "DURATION", parseDuration), "max-inventory-age", "refuse an older inventory")
+	fs.Var(newValue(&f.req.Inventory.MaxAge, "DURATION", aboveZero(parseDuration)), "max-inventory-age", "refuse an older inventory")
 	f.bindMap(fs)
 }
 
@@ -131,8 +131,8 @@ type applyFlags struct {
 func (f *applyFlags) bind(fs *pflag.FlagSet) {
 	fs.BoolVarP(&f.yes, "yes", "y", false, "delete without asking")
 	fs.Var(newValue(&f.req.MaxDelete, "N", parseObjects), "max-delete", "stop after so many objects (exit 6)")
-	fs.Var(newValue(&f.req.MaxBytes, "SIZE", parseSize), "max-bytes", "stop after so many bytes (exit 6)")
-	fs.Var(newValue(&f.req.MaxDuration, "DURATION", parseDuration), "max-duration", "stop after so long (exit 6)")
+	fs.Var(newValue(&f.req.MaxBytes, "SIZE", aboveZero(parseSize)), "max-bytes", "stop after so many bytes (exit 6)")
+	fs.Var(newValue(&f.req.MaxDuration, "DURATION", aboveZero(parseDuration)), "max-duration", "stop after so long (exit 6)")
 	fs.Var(newValue(&f.req.Quarantine, "PREFIX", verbatim), "quarantine", "move there instead of deleting; lies outside every table")
 	fs.BoolVar(&f.req.Trash, "trash", false, "HDFS: move into the user's trash instead of deleting; its expunging frees the space")
 	fs.Var(newValue(&f.req.Journal, "URI", verbatim), "journal", "where the journal is written (default: beside the plan file, or in the state directory)")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -89,6 +90,19 @@ func parseSize(s string) (int64, error) {
 		return 0, fmt.Errorf("%q is too large", s)
 	}
 	return int64(bytes), nil
+}
+
+// aboveZero makes a parser refuse 0, which would be no limit instead of the
+// tightest one.
+func aboveZero[T cmp.Ordered](parse func(string) (T, error)) func(string) (T, error) {
+	return func(s string) (T, error) {
+		var zero T
+		v, err := parse(s)
+		if err == nil && v <= zero {
+			err = fmt.Errorf("%q must be more than 0, or the flag left out", s)
+		}
+		return v, err
+	}
 }
 
 // parseTime reads RFC 3339.
