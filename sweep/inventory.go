@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lakesweep/lakesweep/antijoin"
 	"github.com/lakesweep/lakesweep/inventory"
@@ -23,6 +24,7 @@ func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*ver
 		return nil, err
 	}
 	roots := make([]lake.Root, len(runs))
+	unread := make([][]string, len(runs)) // notes on journals that can't be read
 	var joins []*antijoin.Join
 	defer func() {
 		if err != nil {
@@ -38,7 +40,7 @@ func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*ver
 	for i, run := range runs {
 		roots[i] = run.root
 		run.inventory = src.Info()
-		if run.gone, err = e.journaled(ctx, run); err != nil {
+		if run.gone, unread[i], err = e.journaled(ctx, run); err != nil {
 			return nil, err
 		}
 		joins = append(joins, e.join(run, len(runs)))
@@ -62,7 +64,7 @@ func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*ver
 		v := &verdicts{rows: result.Dead(), totals: result.Totals, foreign: result.Foreign, close: result.Close}
 		v.outside = resolved.Outside
 		v.inventoryAge = runs[i].now.Sub(src.Info().Taken)
-		v.notes = append(src.Info().Notes, left(counts, resolved)...)
+		v.notes = slices.Concat(src.Info().Notes, left(counts, resolved), unread[i])
 		vs = append(vs, v)
 	}
 	return vs, nil
