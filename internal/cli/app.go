@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lakesweep/lakesweep/internal/cli/internal/talk"
 	"github.com/lakesweep/lakesweep/report"
@@ -21,9 +22,10 @@ type app struct {
 	log      *slog.Logger
 	progress *talk.Progress
 	cancel   context.CancelFunc
-	running  bool   // a command has begun: errors are no longer the command line's
-	command  string // its name
-	status   int    // of tables that are done
+	running  bool            // a command has begun: errors are no longer the command line's
+	command  string          // its name
+	typed    map[string]bool // flags that stand on the command line
+	status   int             // of tables that are done
 }
 
 // globals are the flags of every command.
@@ -109,6 +111,8 @@ func (a *app) bindGlobals(root *cobra.Command) {
 // run wraps the body of a command: settings, time-out, talk and the engine.
 func (a *app) run(body func(ctx context.Context, e engine, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
+		a.typed = map[string]bool{}
+		cmd.Flags().Visit(func(f *pflag.Flag) { a.typed[f.Name] = true })
 		if err := a.applySettings(cmd); err != nil {
 			return err
 		}

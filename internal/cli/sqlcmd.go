@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,12 +23,15 @@ what vacuum does with the same wishes as flags; with DRY RUN, what plan does:
     [USING INVENTORY source] [DRY RUN]
 
 A table is named by its path: '/data/t', delta.` + "`s3://bucket/t`" + `. A name such as
-db.table would need a catalog.`,
+db.table would need a catalog. What the statement doesn't say, the flags of
+vacuum may; it comes before the environment and the settings file.`,
 		Example: "  lakesweep sql 'VACUUM delta.`/data/events` RETAIN 168 HOURS DRY RUN'\n" +
 			"  lakesweep sql \"VACUUM '/data/events' WHERE year||month >= '202307' LITE\" --yes",
 		Args: exactly(1, "one STATEMENT"),
 	}
-	pf.bindKeep(cmd.Flags())
+	pf.bindTable(cmd.Flags())
+	pf.bindSelection(cmd.Flags())
+	pf.bindRetention(cmd.Flags())
 	pf.bindTuning(cmd.Flags())
 	af.bind(cmd.Flags())
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
@@ -35,15 +39,12 @@ db.table would need a catalog.`,
 		if err != nil {
 			return err
 		}
-		if err := pf.take(st); err != nil {
+		if err := pf.take(st, a.typed); err != nil {
 			return err
 		}
 		reqs, err := pf.requests(a, []string{st.Path})
 		if err != nil {
 			return err
-		}
-		if st.Retain != nil {
-			reqs[0].Retain = st.Retain
 		}
 		return a.vacuum(ctx, e, reqs[0], af, st.DryRun)
 	})
@@ -51,21 +52,40 @@ db.table would need a catalog.`,
 }
 
 // take puts the wishes of a statement where the flags would have put them.
+// typed holds the flags that stand on the command line beside it.
 //
-// Errors: Invalid for names that only a catalog could resolve.
-func (f *planFlags) take(st vacuumsql.Statement) error {
+// Errors: Invalid for names that only a catalog could resolve, and for what is
+// said twice.
+func (f *planFlags) take(st vacuumsql.Statement, typed map[string]bool) error {
 	if st.Path == "" {
 		name := strings.Join(st.Name, ".")
 		return invalid("Write the table's path instead: VACUUM delta.`s3://bucket/table`.", "%q is the name of a table, and there is no catalog to look it up in", name)
 	}
-	f.req.Format, f.req.Where, f.req.Mode = st.Format, st.Where, st.Mode
-	if st.Inventory == nil {
-		return nil
-	}
-	if len(st.Inventory.Name) > 0 {
-		name := strings.Join(st.Inventory.Name, ".")
+	source := st.Inventory
+	if source != nil && len(source.Name) > 0 {
+		name := strings.Join(source.Name, ".")
 		return invalid("Write the path of the inventory instead: USING INVENTORY ('s3://bucket/inventory').", "%q is the name of a table, and there is no catalog to look it up in", name)
 	}
-	f.req.Inventory.Source, f.req.Inventory.SQL = st.Inventory.Path, st.Inventory.Query
+	for _, said := range []struct {
+		is    bool
+		flags []string
+		take  func()
+	}{
+		{st.Format != "", []string{"format"}, func() { f.req.Format = st.Format }},
+		{st.Where != "", []string{"where"}, func() { f.req.Where = st.Where }},
+		{st.Mode != "", []string{"mode"}, func() { f.req.Mode = st.Mode }},
+		{source != nil, []string{"inventory", "inventory-sql"}, func() { f.req.Inventory.Source, f.req.Inventory.SQL = source.Path, source.Query }},
+		{st.Retain != nil, []string{"retain", "cutoff"}, func() { f.retain, f.retainText.text, f.req.Cutoff = *st.Retain, st.Retain.String(), time.Time{} }},
+	} {
+		if !said.is {
+			continue
+		}
+		for _, flag := range said.flags {
+			if typed[flag] {
+				return invalid("Leave one of them out.", "the statement and --%s say the same thing twice", flag)
+			}
+		}
+		said.take()
+	}
 	return nil
 }
