@@ -89,10 +89,18 @@ func (f *planFlags) bindMap(fs *pflag.FlagSet) {
 //
 // Errors: Invalid, all faults at once where they don't hide each other.
 func (f *planFlags) requests(a *app, tables []string) ([]sweep.PlanRequest, error) {
-	if f.retainText != nil && f.retainText.text != "" {
-		if !f.req.Cutoff.IsZero() {
+	retain := f.retainText != nil && f.retainText.text != ""
+	if retain && !f.req.Cutoff.IsZero() {
+		switch { // the one on the command line comes before settings
+		case a.typed["cutoff"] && !a.typed["retain"]:
+			retain = false
+		case a.typed["retain"] && !a.typed["cutoff"]:
+			f.req.Cutoff = time.Time{}
+		default:
 			return nil, invalid("Leave one of them out.", "--retain and --cutoff both say what the cutoff is")
 		}
+	}
+	if retain {
 		f.req.Retain = &f.retain
 	}
 	for _, u := range []struct {
