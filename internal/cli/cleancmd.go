@@ -143,7 +143,7 @@ func (a *app) carryOut(ctx context.Context, e engine, p *plan.Plan, f applyFlags
 		case f.req.Trash:
 			verb = "Move to the trash "
 		}
-		if err := a.ask(verb + strings.TrimSuffix(what, ",") + " of " + report.Printable(head.Table) + then + "?"); err != nil {
+		if err := a.ask(ctx, verb + strings.TrimSuffix(what, ",") + " of " + report.Printable(head.Table) + then + "?"); err != nil {
 			return err
 		}
 	}
@@ -206,19 +206,34 @@ func (a *app) mayAsk(yes bool) error {
 		"there is no terminal to ask on")
 }
 
-// ask asks on the terminal; only the whole word goes on.
+// ask asks on the terminal; only the whole word goes on. Whoever ends ctx needs
+// no answer: what still waits for one ends with the process.
 //
-// Errors: Invalid if the answer isn't yes.
-func (a *app) ask(question string) error {
+// Errors: Invalid if the answer isn't yes; Interrupted.
+func (a *app) ask(ctx context.Context, question string) error {
 	a.progress.Flushed()
 	if _, err := io.WriteString(a.talk, question+" Type yes to go on: "); err != nil {
 		return &lake.Error{Op: "ask", Err: err}
 	}
-	answer, err := bufio.NewReader(a.Stdin).ReadString('\n')
-	if err != nil && err != io.EOF {
-		return &lake.Error{Op: "ask", Err: err}
+	type reply struct {
+		text string
+		err  error
 	}
-	if strings.TrimSpace(answer) != "yes" {
+	replies := make(chan reply, 1)
+	go func() {
+		text, err := bufio.NewReader(a.Stdin).ReadString('\n')
+		replies <- reply{text, err}
+	}()
+	var answer reply
+	select {
+	case answer = <-replies:
+	case <-ctx.Done():
+		return &lake.Error{Op: "ask", Kind: lake.Interrupted, Err: ctx.Err(), Hint: "Nothing was deleted."}
+	}
+	if answer.err != nil && answer.err != io.EOF {
+		return &lake.Error{Op: "ask", Err: answer.err}
+	}
+	if strings.TrimSpace(answer.text) != "yes" {
 		return invalid("Nothing was deleted. Answer yes, or give --yes.", "the answer was not yes")
 	}
 	return nil
@@ -261,7 +276,7 @@ have lain in quarantine for longer than --older-than.`,
 			return err
 		}
 		if !yes {
-			if err := a.ask("Delete for good what " + report.Printable(args[0]) + " moved into quarantine?"); err != nil {
+			if err := a.ask(ctx, "Delete for good what " + report.Printable(args[0]) + " moved into quarantine?"); err != nil {
 				return err
 			}
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -76,6 +77,34 @@ func TestPrompt(t *testing.T) {
 		if deleted := strings.Contains(out.String(), "ED: 3 files") || strings.Contains(out.String(), "PURGED: 1 file"); deleted != (c.status == 0) {
 			t.Errorf("%v, typed %q: %s", c.args, c.typed, out.String())
 		}
+	}
+}
+
+// A signal ends a command that waits for an answer.
+func TestSignalAtThePrompt(t *testing.T) {
+	person, program := terminalPair(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	read := make(chan error, 1)
+	go func() {
+		var seen []byte
+		for piece := make([]byte, 256); !bytes.Contains(seen, []byte("Type yes")); {
+			n, err := person.Read(piece)
+			if seen = append(seen, piece[:n]...); err != nil {
+				read <- err
+				return
+			}
+		}
+		cancel(Interrupt(unix.SIGINT))
+		read <- nil
+	}()
+	var out bytes.Buffer
+	status := Main(ctx, Process{Args: []string{"vacuum", "t", "--progress", "none"}, Stdin: program, Stdout: &out, Stderr: program,
+		Now: func() time.Time { return at("2026-01-31T00:00:00Z") }, engine: func(s session) (engine, error) { return &fakeEngine{session: s}, nil }})
+	if err := <-read; err != nil || status != 130 || strings.Contains(out.String(), "ED: 3 files") {
+		t.Errorf("status %d, %v: %s", status, err, out.String())
+	}
+	if _, err := person.WriteString("\n"); err != nil { // so that nobody waits for it any more
+		t.Fatal(err)
 	}
 }
 

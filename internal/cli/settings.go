@@ -137,7 +137,7 @@ func parseSettings(f io.Reader, file string, known map[string]bool) (settings, e
 	s := settings{}
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff")) // a byte order mark, as some editors write
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
