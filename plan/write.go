@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -66,20 +65,8 @@ func Write(ctx context.Context, w io.Writer, h filelist.Head, rows iter.Seq2[lak
 // Create writes a plan to a file, whole or not at all, and opens it. A file
 // that is there already is replaced.
 func Create(ctx context.Context, path string, h filelist.Head, rows iter.Seq2[lake.Verdict, error]) (*Plan, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".lakesweep-plan-*")
-	if err != nil {
+	if err := filelist.Replace(path, func(w io.Writer) error { return Write(ctx, w, h, rows) }); err != nil {
 		return nil, fileError(path, err)
-	}
-	err = Write(ctx, f, h, rows)
-	if err == nil {
-		err = f.Sync()
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return nil, fileError(path, errors.Join(err, os.Remove(f.Name())))
 	}
 	return Open(ctx, path)
 }

@@ -26,17 +26,33 @@ type place struct {
 }
 
 // resolve turns a table argument into a root. Relative local paths are taken
-// from the working directory; a colon behind a slash belongs to a name.
+// from the working directory.
 func (e *Engine) resolve(table string) (lake.Root, error) {
-	first := strings.IndexAny(table, "/:")
-	if table != "" && (first < 0 || table[first] == '/') && !filepath.IsAbs(table) {
-		dir, err := e.Getwd()
-		if err != nil {
-			return lake.Root{}, err
-		}
-		table = filepath.Join(dir, table)
+	name, err := e.absolute(table)
+	if err != nil {
+		return lake.Root{}, err
 	}
-	return lake.ParseRoot(table)
+	return lake.ParseRoot(name)
+}
+
+// resolvePlace is resolve for any folder, roots of buckets included.
+func (e *Engine) resolvePlace(place string) (lake.Root, error) {
+	name, err := e.absolute(place)
+	if err != nil {
+		return lake.Root{}, err
+	}
+	return lake.ParsePlace(name)
+}
+
+// absolute takes a relative local path from the working directory. A colon makes
+// a URI only before the first slash; behind one it belongs to a name.
+func (e *Engine) absolute(name string) (string, error) {
+	first := strings.IndexAny(name, "/:")
+	if name == "" || first >= 0 && name[first] == ':' || filepath.IsAbs(name) {
+		return name, nil
+	}
+	dir, err := e.Getwd()
+	return filepath.Join(dir, name), err
 }
 
 // open opens the root read-only and reads the clocks.

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync/atomic"
 
 	"github.com/lakesweep/lakesweep/inventory"
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/listing"
 	"github.com/lakesweep/lakesweep/store"
 )
@@ -98,14 +95,6 @@ func (e *Engine) ConvertInventory(ctx context.Context, req InventoryRequest, out
 	return l, err
 }
 
-// resolvePlace is resolve for any folder, roots of buckets included.
-func (e *Engine) resolvePlace(name string) (lake.Root, error) {
-	if !strings.Contains(name, ":") && name != "" && !filepath.IsAbs(name) {
-		return e.resolve(name)
-	}
-	return lake.ParsePlace(name)
-}
-
 // listRate is the request limit of a listing: ours, else the service's own.
 func listRate(r store.Reader, t Tuning) float64 {
 	if t.ListRate > 0 {
@@ -122,28 +111,10 @@ func (l *Listed) took(s listing.Stats, rate float64) {
 	}
 }
 
-// writeFile writes a local file: beside its place first, moved there when it is
-// whole. After an error of fill nothing is left.
+// writeFile writes a local file, whole or not at all.
 func writeFile(out string, fill func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(out), ".lakesweep-list-*")
-	if err != nil {
-		return listFileError(out, err)
-	}
-	if err = fill(f); err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		if err = os.Rename(f.Name(), out); err == nil {
-			return nil
-		}
-	}
-	if rmErr := os.Remove(f.Name()); rmErr != nil && !errors.Is(rmErr, fs.ErrNotExist) {
-		err = errors.Join(err, rmErr)
-	}
-	if _, ok := errors.AsType[*lake.Error](err); ok {
+	err := filelist.Replace(out, fill)
+	if _, ok := errors.AsType[*lake.Error](err); ok || err == nil {
 		return err
 	}
 	return listFileError(out, err)

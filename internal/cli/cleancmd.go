@@ -143,7 +143,7 @@ func (a *app) carryOut(ctx context.Context, e engine, p *plan.Plan, f applyFlags
 		case f.req.Trash:
 			verb = "Move to the trash "
 		}
-		if err := a.ask(ctx, verb + strings.TrimSuffix(what, ",") + " of " + report.Printable(head.Table) + then + "?"); err != nil {
+		if err := a.ask(ctx, verb+strings.TrimSuffix(what, ",")+" of "+report.Printable(head.Table)+then+"?"); err != nil {
 			return err
 		}
 	}
@@ -276,7 +276,7 @@ have lain in quarantine for longer than --older-than.`,
 			return err
 		}
 		if !yes {
-			if err := a.ask(ctx, "Delete for good what " + report.Printable(args[0]) + " moved into quarantine?"); err != nil {
+			if err := a.ask(ctx, "Delete for good what "+report.Printable(args[0])+" moved into quarantine?"); err != nil {
 				return err
 			}
 		}

@@ -92,6 +92,9 @@ func hint(err error) string {
 	if h := lake.HintOf(err); h != "" {
 		return h
 	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return "Make room on that disk (temporary files go to TMPDIR), then run the same command again."
+	}
 	switch lake.KindOf(err) {
 	case lake.Transient:
 		return "Run the same command again: the store didn't answer."
