@@ -85,12 +85,11 @@ func (p *replay) add(rows []Row, changes []change) error {
 	if p.needed != nil {
 		p.needed(rows, marks)
 	}
-	var others []Row // folders: they tell of tables, deleted or not
+	var others []Row // folders, which tell of tables whatever came of them, and what isn't needed
 	sorted := make([]lake.Verdict, 0, len(rows))
 	for i := range rows {
-		switch {
-		case p.needed != nil && !marks[i]:
-		case rows[i].Kind == store.File:
+		switch needed := p.needed == nil || marks[i]; {
+		case needed && rows[i].Kind == store.File:
 			sorted = append(sorted, carry(&rows[i], &changes[i]))
 		case changes[i].kind == presence:
 			others = append(others, rows[i])

@@ -119,23 +119,18 @@ func (r *Resolver) Resolve(rows []Row, emit func(root int, objects []store.Info)
 	return nil
 }
 
-// needed marks the rows that Resolve would hand on. The others are counted.
+// needed marks the rows that Resolve would hand on.
 func (r *Resolver) needed(rows []Row, marks []bool) {
 	to := r.resolution()
 	defer r.spare.Put(to)
 	for i := range rows {
-		before := to.counts
 		r.resolve(&rows[i], to)
 		for root, objects := range to.objects {
 			if len(objects) > 0 {
 				marks[i], to.objects[root] = true, objects[:0]
 			}
 		}
-		if marks[i] {
-			to.counts = before
-		}
 	}
-	r.tally(to)
 }
 
 // resolution is what rows were resolved to.
