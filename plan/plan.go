@@ -33,8 +33,13 @@ type Plan struct {
 // Errors: as Read; Invalid if the file can't be opened.
 func Open(ctx context.Context, path string) (*Plan, error) {
 	f, err := os.Open(path)
+	if err == nil {
+		if info, e := f.Stat(); e == nil && info.IsDir() {
+			err = errors.Join(fmt.Errorf("%s is a folder", path), f.Close())
+		}
+	}
 	if err != nil {
-		return nil, &lake.Error{Op: "open plan", Kind: lake.Invalid, Err: err, Hint: "Name a file that `lakesweep plan --out` wrote."}
+		return nil, &lake.Error{Op: "open plan", Kind: lake.Invalid, Err: err, Hint: "Name one file that `lakesweep plan --out` wrote."}
 	}
 	p, err := read(ctx, f)
 	if err != nil {

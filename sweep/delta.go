@@ -123,7 +123,7 @@ func (run *deltaRun) settleMode(ctx context.Context) (err error) {
 	switch last := run.watermark.LastFull; {
 	case inventory:
 		run.why = "an inventory was given"
-	case last.IsZero():
+	case last.IsZero(), last.After(run.now.Add(time.Hour)): // no run ended in the future
 		run.why = "no full run is on record"
 	case run.now.Sub(last) > every:
 		run.why = fmt.Sprintf("the last full run ended %s ago", run.now.Sub(last).Round(time.Minute))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,7 +31,7 @@ func (run *deltaRun) evidence(ctx context.Context, v *verdicts) (filelist.Eviden
 		HistoryGap: p.HistoryGap,
 		Versioned:  run.status.Versioned, SoftDelete: run.status.SoftDelete,
 		InventoryAge: v.inventoryAge, Outside: v.outside,
-		Warnings: append(append(run.table.Warnings(), p.Warnings...), v.notes...),
+		Warnings: slices.Concat(run.table.Warnings(), v.notes),
 	}
 	if run.status.Note != "" {
 		ev.Warnings = append(ev.Warnings, run.status.Note)

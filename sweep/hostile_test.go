@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,16 @@ func TestNothingOfOursLandsInATable(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(w.dir, link); err != nil {
 		t.Skip(err)
+	}
+	// A link to a file that isn't there yet is where that file would be made.
+	nowhere, twice := filepath.Join(t.TempDir(), "nowhere"), filepath.Join(t.TempDir(), "twice")
+	if err := errors.Join(os.Symlink(filepath.Join(link, "journal"), nowhere), os.Symlink(nowhere, twice)); err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{nowhere, twice} {
+		if _, err := w.apply(w.plan(w.request(week, "full")), ApplyRequest{Journal: place}); lake.KindOf(err) != lake.Invalid {
+			t.Errorf("a journal at %s: %v", place, err)
+		}
 	}
 	for _, in := range []string{w.dir, other, link, w.dir + "/new/folder/..", filepath.Join(link, "new")} {
 		for _, name := range []string{"a.parquet", "_delta_log/00000000000000000001.json", "x"} {

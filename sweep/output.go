@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -43,14 +44,27 @@ func (e *Engine) outsideTables(ctx context.Context, what, place string) error {
 	return nil
 }
 
-// realPath follows the symlinks on the way to a path, as far as there is one.
-func realPath(path string) string {
+// realPath follows the symlinks on the way to a path, as far as there is one;
+// one that leads to nothing yet is followed too, for it is there that a file
+// would be made.
+func realPath(path string) string { return realPathIn(path, 40) }
+
+func realPathIn(path string, links int) string {
 	real, err := filepath.EvalSymlinks(path)
-	if dir := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && dir != path {
-		return filepath.Join(realPath(dir), filepath.Base(path))
-	}
-	if err != nil {
+	switch dir := filepath.Dir(path); {
+	case err == nil:
+		return real
+	case !errors.Is(err, fs.ErrNotExist) || dir == path || links == 0:
 		return path
+	default:
+		at := filepath.Join(realPathIn(dir, links-1), filepath.Base(path))
+		target, err := os.Readlink(at)
+		if err != nil {
+			return at // no link
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(at), target)
+		}
+		return realPathIn(target, links-1)
 	}
-	return real
 }

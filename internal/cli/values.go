@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -215,7 +216,14 @@ type repeats interface{ repeats() }
 
 func (v *values[T]) repeats() {}
 
-func verbatim(s string) (string, error) { return s, nil }
+// verbatim takes any text but an empty one: an unset variable of a script must
+// not turn a wish into none.
+func verbatim(s string) (string, error) {
+	if strings.TrimSpace(s) == "" {
+		return "", errors.New("it is empty: give a value, or leave the flag out")
+	}
+	return s, nil
+}
 
 // oneOf returns a parser for one of a few words.
 func oneOf(words ...string) func(string) (string, error) {

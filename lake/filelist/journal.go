@@ -95,6 +95,14 @@ type commit struct {
 	err   error
 }
 
+// movedTo says where a run moves objects to.
+func movedTo(quarantine string) string {
+	if quarantine == "" {
+		return "that deletes"
+	}
+	return "that moves to " + quarantine
+}
+
 // OpenJournal starts a journal, or goes on with the one that log holds if it
 // is of the same plan, table and quarantine.
 //
@@ -103,7 +111,12 @@ func OpenJournal(ctx context.Context, log Log, head JournalHead) (*Journal, erro
 	head.Type, head.Schema = "head", 1
 	have, err := ReadJournal(ctx, log)
 	if err == nil {
-		if have.Head.PlanID != head.PlanID || have.Head.Table != head.Table || have.Head.Quarantine != head.Quarantine {
+		if have.Head.PlanID == head.PlanID && have.Head.Table == head.Table && have.Head.Quarantine != head.Quarantine {
+			return nil, &lake.Error{Op: "open journal", Table: head.Table, Kind: lake.Invalid,
+				Err:  fmt.Errorf("%s is the journal of a run of this plan %s, not %s", log.Place(), movedTo(have.Head.Quarantine), movedTo(head.Quarantine)),
+				Hint: "Go on with the same --quarantine, or without it as before; or make a new plan."}
+		}
+		if have.Head.PlanID != head.PlanID || have.Head.Table != head.Table {
 			return nil, &lake.Error{Op: "open journal", Table: head.Table, Kind: lake.Invalid,
 				Err:  fmt.Errorf("%s is the journal of plan %s of %s, not of plan %s", log.Place(), have.Head.PlanID, have.Head.Table, head.PlanID),
 				Hint: "Name another file with --journal, or apply the plan that this journal belongs to, with the same --quarantine."}
