@@ -27,17 +27,18 @@ type fileRow struct {
 	ReferredBy    string     `json:"referred_by,omitempty"`
 	Refused       bool       `json:"refused,omitempty"`
 
-	v *lake.Verdict
-	// place is what paths are printed below, for several tables.
-	place string
+	v      *lake.Verdict
+	place  string    // what paths are printed below, for several tables
+	values partition // what Partition points to
 }
 
 func fileColumns() []string {
 	return []string{"table", "path", "size", "modified", "reason", "partition", "tombstone_time", "due_at", "referred_by"}
 }
 
-func newFileRow(table string, many, refused bool, v *lake.Verdict) *fileRow {
-	r := &fileRow{MessageType: "file", Schema: Schema, Reason: string(v.Reason), Refused: refused, ReferredBy: string(v.Referrer), v: v}
+// set makes r the row of v, which it refers to.
+func (r *fileRow) set(table string, many, refused bool, v *lake.Verdict) {
+	*r = fileRow{MessageType: "file", Schema: Schema, Reason: string(v.Reason), Refused: refused, ReferredBy: string(v.Referrer), v: v}
 	if many {
 		r.Table, r.place = table, table+"/"
 	}
@@ -45,10 +46,9 @@ func newFileRow(table string, many, refused bool, v *lake.Verdict) *fileRow {
 		r.Size = &v.Size
 	}
 	if v.Partition != nil {
-		p := partition(v.Partition)
-		r.Partition = &p
+		r.values = partition(v.Partition)
+		r.Partition = &r.values
 	}
-	return r
 }
 
 // name spells the object: below the table's root, directories with a trailing

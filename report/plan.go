@@ -116,11 +116,15 @@ func (p *Printer) Plan(plan Plan) error {
 }
 
 func (p *Printer) planRows(plan Plan, s *stream, refused bool) error {
-	for v, err := range plan.Rows {
+	var v lake.Verdict // in these two each row is printed
+	var r fileRow
+	for next, err := range plan.Rows {
 		if err != nil {
 			return err
 		}
-		if err := s.add(newFileRow(plan.Head.Table, p.opt.Many, refused, &v)); err != nil {
+		v = next
+		r.set(plan.Head.Table, p.opt.Many, refused, &v)
+		if err := s.add(&r); err != nil {
 			return err
 		}
 		if s.full() {

@@ -29,25 +29,42 @@ func OpenFile(r io.ReaderAt, size int64, options ...parquet.FileOption) (*parque
 // Errors: those of r; a malformed footer.
 // Source: Apache Thrift, thrift-compact-protocol.md.
 func CheckFooter(r io.ReaderAt, size int64) error {
-	var tail [8]byte
-	if size < int64(len(tail)) {
-		return fmt.Errorf("malformed Parquet: a file of %d bytes", size)
-	}
-	if err := readAt(r, tail[:], size-int64(len(tail))); err != nil {
+	tail := make([]byte, min(size, tailSize))
+	if err := readAt(r, tail, size-int64(len(tail))); err != nil {
 		return err
 	}
-	n := int64(binary.LittleEndian.Uint32(tail[:]))
-	if n > size-int64(len(tail)) {
-		return fmt.Errorf("malformed Parquet: a footer of %d bytes in a file of %d", n, size)
+	n, err := FooterSize(tail, size)
+	if err != nil {
+		return err
 	}
-	footer := make([]byte, n)
-	if err := readAt(r, footer, size-int64(len(tail))-n); err != nil {
+	footer := make([]byte, n-tailSize)
+	if err := readAt(r, footer, size-n); err != nil {
 		return err
 	}
 	if s := (skipper{b: footer}); !s.structure(0) {
 		return errFooter
 	}
 	return nil
+}
+
+// tailSize is how many bytes a Parquet file ends in that tell of its footer: the
+// length and the magic word.
+const tailSize = 8
+
+// FooterSize returns how many bytes the footer takes at the end of a Parquet
+// file of size bytes, those that tell of it included. tail is the file's end, or
+// all of it.
+//
+// Errors: a file that can't hold the footer.
+func FooterSize(tail []byte, size int64) (int64, error) {
+	if len(tail) < tailSize || size < tailSize {
+		return 0, fmt.Errorf("malformed Parquet: a file of %d bytes", size)
+	}
+	n := int64(binary.LittleEndian.Uint32(tail[len(tail)-tailSize:])) + tailSize
+	if n > size {
+		return 0, fmt.Errorf("malformed Parquet: a footer of %d bytes in a file of %d", n, size)
+	}
+	return n, nil
 }
 
 var errFooter = errors.New("malformed Parquet: the footer ends early or nests too deep")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -213,5 +214,38 @@ func TestSmallAndLargeFilesAreCreatedOnceOnAServer(t *testing.T) {
 	page, err := s.List(t.Context(), store.PageRequest{Dirs: true})
 	if err != nil || len(page.Entries) != 5 {
 		t.Errorf("left behind: %+v, %v", page.Entries, err)
+	}
+}
+
+// A lock that is taken over while its first holder is still writing it stays
+// its second holder's, and the first one hears of it.
+func TestAFileThatIsReplacedMeanwhileStaysTheOthersOnAServer(t *testing.T) {
+	address := server(t)
+	place := fmt.Sprintf("hdfs://%s/taken/%d", address, os.Getpid())
+	other := open(t, hdfs.Options{User: "tester"}, place)
+	meanwhile := sync.OnceFunc(func() {
+		if err := other.Remove(t.Context(), "lock", ""); err != nil {
+			t.Error(err)
+		}
+		if err := other.PutIfAbsent(t.Context(), "lock", []byte("theirs")); err != nil {
+			t.Error(err)
+		}
+	})
+	s := open(t, hdfs.Options{User: "tester", Dial: func(ctx context.Context, network, to string) (net.Conn, error) {
+		if to != address { // a data node: the file is created, and nothing is written yet
+			meanwhile()
+		}
+		return new(net.Dialer).DialContext(ctx, network, to)
+	}}, place)
+	if err := s.PutIfAbsent(t.Context(), "lock", []byte("ours")); err == nil {
+		t.Error("a file that is gone was written")
+	}
+	in, err := other.Open(t.Context(), "lock", 0, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, err := io.ReadAll(in)
+	if err := errors.Join(err, in.Close()); err != nil || string(have) != "theirs" {
+		t.Errorf("%q, %v", have, err)
 	}
 }
