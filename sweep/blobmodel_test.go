@@ -31,6 +31,8 @@ type blobModel struct {
 	by       map[string][]string   // instant → the files that it wrote
 	managed  map[string][]string   // file → the blobs that it refers to as managed
 	removed  map[string]bool       // files that the model took away
+	// completing is called before a write or service is complete, if it isn't nil.
+	completing func(*modelWrite)
 }
 
 // modelGroup is a file group as a snapshot reads it. Its slices are never
@@ -219,9 +221,16 @@ func (m *blobModel) complete(w *modelWrite, ask bool) {
 			return
 		}
 	}
+	if m.completing != nil {
+		m.completing(w)
+	}
 	stats, replaced := map[string][]timeline.WriteStat{}, map[string][]string{}
 	for _, p := range w.parts {
-		g := m.groups[p.group]
+		g, old := m.groups[p.group]
+		before := "null"
+		if old {
+			before = g.base
+		}
 		switch {
 		case w.action == timeline.Compaction:
 			g.files, g.since, g.compacting = append([]string{p.file}, g.since...), nil, false
@@ -238,7 +247,7 @@ func (m *blobModel) complete(w *modelWrite, ask bool) {
 		g.last = max(g.last, w.at)
 		m.groups[p.group] = g
 		partition := partitionOf(p.group)
-		stats[partition] = append(stats[partition], timeline.WriteStat{FileID: p.group + "-0", Path: p.file, PrevCommit: "x"})
+		stats[partition] = append(stats[partition], timeline.WriteStat{FileID: p.group + "-0", Path: p.file, PrevCommit: before})
 	}
 	for _, name := range w.replaced {
 		g := m.groups[name]

@@ -57,9 +57,16 @@ func (p *Plan) judge(ctx context.Context, f *folder, out []lake.Verdict) ([]lake
 	if len(ghosts) > 0 {
 		sum.Ghosts = map[string][]string{f.partition: ghosts}
 	}
+	dead := len(out)
+	if p.Resumes != "" {
+		if out, err = p.resumedUnlisted(f, out); err != nil {
+			return nil, sum, err
+		}
+		sum.Unlisted -= int64(len(out) - dead)
+	}
 	sum.Dead = int64(len(out))
 	sum.Protected = sum.Candidates - sum.Dead - int64(missing(f.files))
-	whole := !active && p.partitionDead(f, len(out))
+	whole := !active && p.partitionDead(f, dead)
 	if whole {
 		for i := range out {
 			out[i].Reason = lake.DeadPartition

@@ -65,7 +65,7 @@ const sample = 100
 // planned: the plan is that clean's then, whatever c says.
 //
 // Errors: Invalid, Damaged; Refused for a pending clean that can't be carried
-// out, and while a restore is pending.
+// out, and while a restore, or the rollback of a complete write, is pending.
 func (t *Table) Plan(ctx context.Context, c Config) (*Plan, error) {
 	p, err := t.plan(ctx, c)
 	return p, t.wrap(err)
@@ -75,7 +75,7 @@ func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 	if err := c.check(nil); err != nil {
 		return nil, err
 	}
-	if err := t.restoring(); err != nil {
+	if err := t.unwinding(ctx); err != nil {
 		return nil, err
 	}
 	p := &Plan{Config: c, t: t, Extra: map[string]string{}}
@@ -112,18 +112,6 @@ func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 		p.Extra["savepointed_timestamps"] = strings.Join(t.services.savepointTimes(), ",")
 	}
 	return p, p.choose(ctx, last)
-}
-
-// restoring refuses a table on which a restore is pending: it takes commits
-// back one by one, and what they superseded is needed again.
-func (t *Table) restoring() error {
-	for _, i := range t.timeline.Instants {
-		if i.Action == timeline.Restore && i.State != timeline.Completed {
-			return &lake.Error{Op: "plan clean", Kind: lake.Refused, Code: "pending_restore", Err: fmt.Errorf("the restore %s is pending", i.Time),
-				Hint: "Let Hudi finish the restore, then clean."}
-		}
-	}
-	return nil
 }
 
 // nothing makes p a plan of no clean. With Config.Orphans all partitions are

@@ -3,6 +3,7 @@ package hudi
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -51,7 +52,33 @@ func (r *Run) plan() (timeline.CleanPlan, error) {
 	}
 	p.DeadPartitions = slices.DeleteFunc(p.DeadPartitions, func(d string) bool { return r.revival.protected(lake.Key(d)) })
 	slices.Sort(p.DeadPartitions)
+	r.holdBack(&p)
 	return p, nil
+}
+
+// holdBack makes a clean by versions claim a commit before the first replace
+// commit that the plan didn't see complete: while it claims none, writers archive
+// up to the clean itself, and the groups that such a one replaces, which stay,
+// would come back as rows. By commits and hours no claim passes what is pending.
+//
+// Source: Hudi 1.2.0, TimelineArchiverV2 and CleanerUtils.getEarliestCommitToRetain; spec/hudi-clean.md section 6.6.
+func (r *Run) holdBack(p *timeline.CleanPlan) {
+	if Policy(p.Policy) != LatestVersions {
+		return
+	}
+	planned := strings.Split(r.o.State[stateTimeline], "\n")
+	for _, i := range r.t.timeline.Instants {
+		if i.Action.Comparable() != timeline.ReplaceCommit || i.State == timeline.Completed && slices.Contains(planned, mark(i)) {
+			continue
+		}
+		if b := before(r.t.timeline.Writes(), i.Time); b != nil {
+			i = *b
+		}
+		if p.Earliest == nil || i.Time < p.Earliest.Timestamp {
+			p.Earliest = &timeline.ActionInstant{Timestamp: i.Time, Action: string(i.Action), State: i.State.String()}
+		}
+		return
+	}
 }
 
 func (r *Run) badState(key string, err error) error {

@@ -192,6 +192,31 @@ func (p *Plan) resumed(g *group, out []ruling) ([]ruling, error) {
 	return out, nil
 }
 
+// resumedUnlisted takes out of a folder's unlisted files those that the pending
+// plan names, and appends them to out: no reader by the metadata table sees them,
+// Hudi deletes them, and the clean can't complete while they stand. It was
+// planned by a listing of folders, or the metadata table was made anew since.
+func (p *Plan) resumedUnlisted(f *folder, out []lake.Verdict) ([]lake.Verdict, error) {
+	var left []file
+	for i := range f.unlisted {
+		one := &f.unlisted[i]
+		if !p.pending[f.partition][one.Name] {
+			left = append(left, *one)
+			continue
+		}
+		s := &slice{instant: one.Instant, logs: []*file{one}}
+		if hold, held := p.rules.held(groupID{f.partition, one.FileID}, s); held {
+			return nil, p.unsafe(s, hold.Rule)
+		}
+		if p.t.onTimeline(one.Instant) && !p.t.completed(one.Instant) {
+			return nil, p.unsafe(s, "its instant isn't complete")
+		}
+		out = append(out, lake.Verdict{Key: f.key(one.Name), Size: one.size, Modified: one.modified, Reason: lake.ExpiredSlice, ETag: one.etag})
+	}
+	f.unlisted = left
+	return out, nil
+}
+
 // onTimeline reports whether any action has a requested time.
 func (t *Table) onTimeline(time string) bool {
 	return slices.ContainsFunc(t.timeline.Instants, func(i timeline.Instant) bool { return i.Time == time })

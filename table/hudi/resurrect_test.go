@@ -7,6 +7,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lock"
+	"github.com/lakesweep/lakesweep/table/hudi/blobtest"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -234,6 +235,43 @@ func TestNothingIsPlannedWhileARestoreIsPending(t *testing.T) {
 		s.instant(s.hour(3), timeline.Restore, timeline.Requested, "", nil)
 		if _, err := openAt(t, s.store, s.hourAt(9)).Plan(t.Context(), versions(1)); lake.KindOf(err) != lake.Refused {
 			t.Errorf("version %d: %v", version, err)
+		}
+	}
+}
+
+// A rollback of a complete write that is only requested: what the write
+// superseded is needed again, and Hudi's next writer takes the write back. Of
+// one that isn't complete nothing is superseded.
+func TestNothingIsPlannedWhileACompleteWriteIsBeingRolledBack(t *testing.T) {
+	for rule, c := range map[string]struct {
+		plan  func(s *scenario) []byte
+		state timeline.State
+		kind  lake.Kind
+	}{
+		"of the newest write":          {func(s *scenario) []byte { return blobtest.RollbackPlan(t, s.hourText(2), timeline.Commit) }, timeline.Requested, lake.Refused},
+		"begun":                        {func(s *scenario) []byte { return blobtest.RollbackPlan(t, s.hourText(2), timeline.Commit) }, timeline.Inflight, lake.Refused},
+		"of a write in flight":         {func(s *scenario) []byte { return blobtest.RollbackPlan(t, s.hourText(3), timeline.Commit) }, timeline.Requested, 0},
+		"of a write that is gone":      {func(s *scenario) []byte { return blobtest.RollbackPlan(t, s.hourText(5), timeline.Commit) }, timeline.Inflight, 0},
+		"of a crash that left no plan": {func(*scenario) []byte { return nil }, timeline.Requested, 0},
+		"begun, of what isn't known":   {func(*scenario) []byte { return nil }, timeline.Inflight, lake.Refused},
+	} {
+		for _, version := range []int{6, 9} {
+			s := newScenario(t, version, false)
+			s.upsert(1, "f")
+			s.upsert(2, "f")
+			s.instant(s.hour(3), timeline.Commit, timeline.Inflight, "", nil)
+			at := s.hour(4)
+			for state := timeline.Requested; state <= c.state; state++ {
+				s.instant(at, timeline.Rollback, state, "", c.plan(s))
+			}
+			p, err := openAt(t, s.store, s.hourAt(9)).Plan(t.Context(), versions(1))
+			if lake.KindOf(err) != c.kind {
+				t.Errorf("%s, version %d: %v", rule, version, err)
+			} else if err == nil {
+				if files, _ := dead(t, p); len(files) != 1 {
+					t.Errorf("%s, version %d: %q dies", rule, version, files)
+				}
+			}
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/blobtest"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -374,4 +375,64 @@ func TestAPendingCleanThatNamesALeftover(t *testing.T) {
 			t.Errorf("the leftover: %v", err)
 		}
 	}
+}
+
+// A pending clean of Hudi's, planned by a listing of folders, names what the
+// metadata table doesn't list: it goes, as Hudi deletes it, and the clean is
+// complete; likewise if it is gone. Not if a write in flight may need it.
+func TestAPendingCleanThatNamesWhatIsNotListed(t *testing.T) {
+	for rule, c := range map[string]struct {
+		change func(s *scenario, file, at string)
+		kind   lake.Kind
+	}{
+		"stands":             {func(*scenario, string, string) {}, 0},
+		"gone":               {func(s *scenario, file, _ string) { dropFrom(t, s.store)(file) }, 0},
+		"a write in flight":  {func(s *scenario, _, at string) { s.instant(at, timeline.Commit, timeline.Inflight, "", nil) }, lake.Refused},
+		"a savepoint has it": {func(s *scenario, file, _ string) { s.savepointOf(file) }, lake.Refused},
+	} {
+		for _, version := range []int{6, 9} {
+			s := newScenario(t, version, false)
+			s.content = []byte("x")
+			s.upsert(1, "f")
+			s.upsert(2, "f")
+			s.hour(3)
+			s.texts = string(contents(t, s.store, ".hoodie/hoodie.properties"))
+			s.startListing()
+			at := s.hour(6)
+			file := "p=1/" + s.base(s.group("p=1", "g"), at).base
+			c.change(s, file, at)
+			old := s.groups[0].slices[0].base
+			data, err := timeline.CleanPlan{Policy: string(LatestVersions), Files: map[string][]timeline.CleanFile{"p=1": {s.planned("p=1", old), s.planned("p=1", lake.Key(file).Base())}}}.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.instant(s.hour(7), timeline.Clean, timeline.Requested, "", data)
+			e, err := prepareAt(t, s.store, lake.Root{Scheme: "mem", Path: "t"}, s.store, versions(1), s.hourAt(9), lock.None{})
+			if err == nil {
+				err = e.carryOut(t.Context(), s.store)
+			}
+			if lake.KindOf(err) != c.kind {
+				t.Errorf("%s, version %d: %v", rule, version, err)
+			}
+			if err != nil {
+				continue
+			}
+			tab := openAt(t, s.store, s.hourAt(10))
+			if i, ok := tab.timeline.Find(s.hour(7), timeline.Clean); !ok || i.State != timeline.Completed || tab.distrust != nil {
+				t.Errorf("%s, version %d: %+v, %v", rule, version, i, tab.distrust)
+			}
+			for _, f := range []string{file, "p=1/" + old} {
+				if _, err := s.store.Stat(t.Context(), f); !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("%s, version %d: %s: %v", rule, version, f, err)
+				}
+			}
+		}
+	}
+}
+
+// savepointOf makes a savepoint of the first write hold a file.
+func (s *scenario) savepointOf(file string) {
+	at := s.writes[0].time
+	s.instant(at, timeline.Savepoint, timeline.Inflight, "", nil)
+	s.instant(at, timeline.Savepoint, timeline.Completed, timeline.FormatTime(s.now, time.UTC), blobtest.Savepoint(s.t, file))
 }

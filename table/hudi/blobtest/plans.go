@@ -82,3 +82,32 @@ func container(t testing.TB, schema string, v any) []byte {
 	}
 	return out.Bytes()
 }
+
+const rolledBackSchema = `{"type":"record","name":"HoodieRollbackMetadata","fields":[{"name":"startRollbackTime","type":"string"},{"name":"commitsRollback","type":{"type":"array","items":"string"}}]}`
+
+// RollbackPlan is the plan of a rollback of an instant.
+func RollbackPlan(t testing.TB, at string, action timeline.Action) []byte {
+	t.Helper()
+	return container(t, `{"type":"record","name":"HoodieRollbackPlan","fields":[{"name":"instantToRollback","type":["null",{"type":"record","name":"HoodieInstantInfo","fields":[{"name":"commitTime","type":"string"},{"name":"action","type":"string"}]}]},{"name":"version","type":["int","null"]}]}`,
+		map[string]any{"instantToRollback": map[string]any{"commitTime": at, "action": string(action)}, "version": int32(1)})
+}
+
+// Rollback is the metadata of a complete rollback of instants.
+func Rollback(t testing.TB, at ...string) []byte {
+	t.Helper()
+	return container(t, rolledBackSchema, rolledBack(at))
+}
+
+// Restore is the metadata of a complete restore that took instants back.
+func Restore(t testing.TB, at ...string) []byte {
+	t.Helper()
+	all := map[string]any{}
+	for _, one := range at {
+		all[one] = []any{rolledBack([]string{one})}
+	}
+	return container(t, `{"type":"record","name":"HoodieRestoreMetadata","fields":[{"name":"hoodieRestoreMetadata","type":{"type":"map","values":{"type":"array","items":`+rolledBackSchema+`}}}]}`, map[string]any{"hoodieRestoreMetadata": all})
+}
+
+func rolledBack(at []string) map[string]any {
+	return map[string]any{"startRollbackTime": "", "commitsRollback": at}
+}

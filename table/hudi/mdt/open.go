@@ -126,19 +126,21 @@ func (t *Table) Trust() error {
 
 // initiallyKnown reports whether a write lies before the first delta commit
 // that a writer made: it is archived, or the metadata table was made of a
-// listing later.
+// listing later. A clean that was pending then commits at its own, earlier time.
 func (t *Table) initiallyKnown(write timeline.Instant) bool {
-	made := ""
+	first, made, upTo := "", "", ""
 	for _, i := range t.Timeline.Instants {
-		if i.Action.Comparable() != timeline.DeltaCommit {
-			continue
+		switch {
+		case i.Action.Comparable() != timeline.DeltaCommit:
+		case initial(i.Time):
+			made = max(made, i.Completion)
+		case len(i.Time) == 20 && strings.HasPrefix(i.Time[17:], "01"): // version 6: the latest write that was listed
+			upTo = max(upTo, base(i.Time))
+		case first == "":
+			first = i.Time
 		}
-		if !initial(i.Time) {
-			return write.Time < i.Time
-		}
-		made = max(made, i.Completion)
 	}
-	return write.Completion != "" && write.Completion < made
+	return write.Time < first || write.Time <= upTo || write.Completion != "" && write.Completion < made
 }
 
 // initial reports an instant of the metadata table's own making.

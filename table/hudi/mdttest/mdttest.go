@@ -1,9 +1,10 @@
-// Package mdttest lays out the metadata tables of Hudi tables, for tests and
-// benchmarks: of their partitions "files" alone.
+// Package mdttest lays out the metadata tables of Hudi tables, and reads them
+// slowly, for tests and benchmarks: of their partitions "files" alone.
 package mdttest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,16 +29,58 @@ func (f Files) Add(partition, name string, size int64) {
 	f[partition][name] = size
 }
 
+func (f Files) clone() Files {
+	out := make(Files, len(f))
+	for partition, names := range f {
+		out[partition] = maps.Clone(names)
+	}
+	return out
+}
+
+func (f Files) apply(c Change) {
+	for partition, names := range c.Gone {
+		for name := range names {
+			delete(f[partition], name)
+		}
+	}
+	for _, partition := range c.Dead {
+		delete(f, partition)
+	}
+	for partition, names := range c.Added {
+		for name, size := range names {
+			f.Add(partition, name, size)
+		}
+	}
+}
+
 // Table is the metadata table of one data table. Not safe for concurrent use.
 type Table struct {
 	Name    string // of the data table
 	Version int    // of the data table: 6, 8 or 9
 	Put     func(name string, data []byte) error
+	Disk    Disk   // nil where nobody else writes to it, and nothing is taken back
+	Known   string // the data table's latest write when this is made; "" for none
 
-	all  Files  // what it lists
-	base string // instant of the newest base file
-	logs int    // log files on top of it
-	last string // instant of the latest delta commit
+	begun   Files    // what the newest base file lists
+	deltas  []delta  // complete delta commits on top of it, oldest first
+	below   []string // instants of those that are in it
+	base    string   // instant of the newest slice
+	logs    int      // log files of it
+	last    string   // instant of the latest delta commit
+	first   string   // of its making
+	pending *pendingCompaction
+}
+
+// Change is what a delta commit says: files that came and that went, and
+// partitions of which nothing is left.
+type Change struct {
+	Added, Gone Files
+	Dead        []string
+}
+
+type delta struct {
+	at     string
+	change Change
 }
 
 // The record's schema as Hudi 1.2.0 has it, up to the field that "files" uses
@@ -52,6 +95,8 @@ const (
 	dir   = ".hoodie/metadata/"
 	group = "files-0000-0"
 	token = "0-0-0"
+
+	allPartitions = "__all_partitions__"
 )
 
 func (t *Table) layout() timeline.Layout {
@@ -65,14 +110,11 @@ func (t *Table) layout() timeline.Layout {
 //
 // Source: spec/hudi-metadata-table.md section 1.
 func (t *Table) Make(files Files, completion string) error {
-	t.all = Files{}
-	for partition, names := range files {
-		t.all[partition] = maps.Clone(names)
-	}
+	t.begun, t.deltas, t.below, t.pending = files.clone(), nil, nil, nil
 	first := strings.Repeat("0", 17)
 	layout := "hoodie.timeline.layout.version=2\nhoodie.timeline.path=timeline\nhoodie.timeline.history.path=history\n"
 	if t.layout() == timeline.Layout1 {
-		first, layout = strings.Repeat("0", 14)+"010", "hoodie.timeline.layout.version=1\n"
+		first, layout = cmp.Or(t.Known, strings.Repeat("0", 14))+"010", "hoodie.timeline.layout.version=1\n"
 	}
 	name := t.Name + "_metadata"
 	properties := fmt.Sprintf("hoodie.table.name=%s\nhoodie.table.type=MERGE_ON_READ\nhoodie.table.version=%d\nhoodie.table.initial.version=%d\n%s"+
@@ -93,7 +135,7 @@ func (t *Table) Make(files Files, completion string) error {
 	if err := t.writeBase(first); err != nil {
 		return err
 	}
-	t.last, t.logs = first, 1
+	t.first, t.last, t.logs, t.below = first, first, 1, []string{first}
 	return t.instant(first, timeline.DeltaCommit, completion)
 }
 
@@ -103,64 +145,111 @@ func logName(instant string, version int) string {
 
 // Commit adds a delta commit at the instant of a write of the data table.
 func (t *Table) Commit(at, completion string, added Files) error {
-	fresh := Files{}
-	for partition, names := range added {
-		fresh[partition] = names
-		for name, size := range names {
-			t.all.Add(partition, name, size)
-		}
-	}
-	body, err := content(fresh)
-	if err != nil {
+	return t.Write(at, completion, Change{Added: added})
+}
+
+// Write adds a delta commit at the instant of an action of the data table.
+func (t *Table) Write(at, completion string, c Change) error {
+	if err := t.writeLog(at, c); err != nil {
 		return err
 	}
-	t.logs++
-	name := logName(at, 1)
-	if t.layout() == timeline.Layout1 {
-		name = logName(t.base, t.logs)
-	}
-	block := logblock.Append(nil, logblock.HFileData, map[logblock.Header]string{logblock.InstantTime: at, logblock.Schema: schema}, body)
-	if err := t.Put(dir+"files/"+name, block); err != nil {
-		return err
-	}
-	t.last = at
+	t.note(at, c)
 	return t.instant(at, timeline.DeltaCommit, completion)
 }
 
-// Compact writes a new base file. at is the compaction's instant; in version 6
-// it is made of the latest delta commit's instead.
-func (t *Table) Compact(at, completion string) error {
-	if t.layout() == timeline.Layout1 {
-		at = t.last + "001"
-	}
-	if err := t.writeBase(at); err != nil {
-		return err
-	}
-	t.logs = 0
-	return t.instant(at, timeline.Compaction, completion)
+func (t *Table) note(at string, c Change) {
+	t.deltas = append(t.deltas, delta{at, c})
+	t.last = max(t.last, at)
 }
 
 // Cleaned notes the delta commit that a clean of the data table made: the files
 // that it took off the list, and partitions of which nothing is left.
 func (t *Table) Cleaned(at string, gone Files, partitions []string) {
-	for partition, names := range gone {
-		for name := range names {
-			delete(t.all[partition], name)
-		}
-	}
-	for _, p := range partitions {
-		delete(t.all, p)
-	}
-	t.last = at
 	t.logs++
+	t.note(at, Change{Gone: gone, Dead: partitions})
 }
 
-func (t *Table) writeBase(at string) error {
-	data, err := content(t.all)
+// Listing is what the table lists.
+func (t *Table) Listing() Files {
+	all := t.begun.clone()
+	for _, d := range t.deltas {
+		all.apply(d.change)
+	}
+	return all
+}
+
+func (t *Table) writeLog(at string, c Change) error {
+	body, err := content(c)
 	if err != nil {
 		return err
 	}
-	t.base = at
+	headers := map[logblock.Header]string{logblock.InstantTime: at, logblock.Schema: schema}
+	data := logblock.Append(nil, logblock.HFileData, headers, body)
+	if len(c.Dead) > 0 {
+		deletions, err := logblock.NewDeletions()
+		if err != nil {
+			return err
+		}
+		var keys []logblock.DeletedKey
+		for _, p := range c.Dead {
+			keys = append(keys, logblock.DeletedKey{RecordKey: keyOf(p), PartitionPath: "files"})
+		}
+		if body, err = deletions.Encode(keys); err != nil {
+			return err
+		}
+		data = logblock.Append(data, logblock.Delete, headers, body)
+	}
+	return t.putLog(at, data)
+}
+
+func (t *Table) putLog(at string, data []byte) error {
+	t.logs++
+	name := logName(at, 1)
+	if t.layout() == timeline.Layout1 {
+		version, err := t.version()
+		if err != nil {
+			return err
+		}
+		name = logName(t.base, version)
+	}
+	return t.Put(dir+"files/"+name, data)
+}
+
+// Compact writes a new base file. at is the compaction's instant; in version 6
+// it is made of the latest delta commit's instead.
+func (t *Table) Compact(at, completion string) error {
+	at = t.compaction(at)
+	if err := t.fold(at, t.Listing(), len(t.deltas)); err != nil {
+		return err
+	}
+	t.base, t.logs = at, 0
+	return t.instant(at, timeline.Compaction, completion)
+}
+
+func (t *Table) compaction(at string) string {
+	if t.layout() == timeline.Layout1 {
+		return t.last + "001"
+	}
+	return at
+}
+
+// fold writes a base file that has the first n delta commits.
+func (t *Table) fold(at string, files Files, n int) error {
+	for _, d := range t.deltas[:n] {
+		t.below = append(t.below, d.at)
+	}
+	t.begun, t.deltas = files, t.deltas[n:]
+	return t.writeBase(at)
+}
+
+func (t *Table) writeBase(at string) error {
+	data, err := content(Change{Added: t.begun})
+	if err != nil {
+		return err
+	}
+	if t.pending == nil {
+		t.base = at
+	}
 	return t.Put(fmt.Sprintf("%sfiles/%s_%s_%s.hfile", dir, group, token, at), data)
 }
 
@@ -170,37 +259,74 @@ func (t *Table) instant(at string, a timeline.Action, completion string) error {
 	if err != nil {
 		return err
 	}
-	where := dir + ".hoodie/"
-	if t.layout() == timeline.Layout2 {
-		where += "timeline/"
-	}
 	for s, data := range [][]byte{timeline.Requested: nil, timeline.Inflight: nil, timeline.Completed: done} {
-		if err := t.Put(where+timeline.Name(t.layout(), at, a, timeline.State(s), completion), data); err != nil {
+		if err := t.state(at, a, timeline.State(s), completion, data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// content is an HFile of the records of files. A whole listing has every
+// state writes one file of an instant.
+func (t *Table) state(at string, a timeline.Action, s timeline.State, completion string, data []byte) error {
+	return t.Put(t.timeline()+timeline.Name(t.layout(), at, a, s, completion), data)
+}
+
+func (t *Table) timeline() string {
+	if t.layout() == timeline.Layout2 {
+		return dir + ".hoodie/timeline/"
+	}
+	return dir + ".hoodie/"
+}
+
+func keyOf(partition string) string {
+	if partition == "" {
+		return "."
+	}
+	return partition
+}
+
+type info struct {
+	Size    int64 `avro:"size"`
+	Deleted bool  `avro:"isDeleted"`
+}
+
+// content is an HFile of the records of a change. A whole listing has every
 // partition in its record of all partitions.
-func content(files Files) ([]byte, error) {
+func content(c Change) ([]byte, error) {
 	s, err := avro.Parse(schema)
 	if err != nil {
 		return nil, err
 	}
-	records, all := make(map[string][]byte, len(files)+1), make(map[string]int64, len(files))
-	for partition, names := range files {
-		key := partition
-		if key == "" {
-			key = "."
+	entries, all := make(map[string]map[string]info), make(map[string]info)
+	add := func(partition string, names map[string]int64, deleted bool) {
+		key := keyOf(partition)
+		if entries[key] == nil {
+			entries[key] = make(map[string]info, len(names))
 		}
-		all[key] = 0
+		for name, size := range names {
+			entries[key][name] = info{size, deleted}
+		}
+	}
+	for partition, names := range c.Gone {
+		if !slices.Contains(c.Dead, partition) {
+			add(partition, names, true)
+		}
+	}
+	for partition, names := range c.Added {
+		add(partition, names, false)
+		all[keyOf(partition)] = info{}
+	}
+	for _, partition := range c.Dead {
+		all[keyOf(partition)] = info{Deleted: true}
+	}
+	records := make(map[string][]byte, len(entries)+1)
+	for key, names := range entries {
 		if records[key], err = record(s, 2, names); err != nil {
 			return nil, err
 		}
 	}
-	if records["__all_partitions__"], err = record(s, 1, all); err != nil {
+	if records[allPartitions], err = record(s, 1, all); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
@@ -215,18 +341,12 @@ func content(files Files) ([]byte, error) {
 }
 
 // record encodes one record. Its key stands in the HFile.
-func record(s *avro.Schema, typ int32, names map[string]int64) ([]byte, error) {
-	type info struct {
-		Size    int64 `avro:"size"`
-		Deleted bool  `avro:"isDeleted"`
-	}
-	files := make(map[string]info, len(names))
-	for name, size := range names {
-		files[name] = info{Size: size}
-	}
-	return s.Encode(&struct {
-		Key   string          `avro:"key"`
-		Type  int32           `avro:"type"`
-		Files map[string]info `avro:"filesystemMetadata"`
-	}{Type: typ, Files: files})
+func record(s *avro.Schema, typ int32, files map[string]info) ([]byte, error) {
+	return s.Encode(&entry{Type: typ, Files: files})
+}
+
+type entry struct {
+	Key   string          `avro:"key"`
+	Type  int32           `avro:"type"`
+	Files map[string]info `avro:"filesystemMetadata"`
 }

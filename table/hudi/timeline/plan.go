@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -131,6 +132,30 @@ func (t *Timeline) Savepoint(ctx context.Context, i Instant) (map[string][]strin
 		out[partition] = p.Files
 	}
 	return out, nil
+}
+
+// RollbackOf returns the requested time of the instant that a pending rollback
+// is to take back.
+//
+// Errors: Damaged, also for a plan without bytes.
+func (t *Timeline) RollbackOf(ctx context.Context, i Instant) (string, error) {
+	data, err := t.Read(ctx, i, Requested)
+	if err != nil {
+		return "", err
+	}
+	var p struct {
+		Target *struct {
+			Time string `avro:"commitTime"`
+		} `avro:"instantToRollback"`
+	}
+	what := "plan of rollback " + i.Time
+	if err := decode(what, data, &p); err != nil {
+		return "", err
+	}
+	if p.Target == nil || p.Target.Time == "" {
+		return "", &lake.Error{Op: "read " + what, Kind: lake.Damaged, Err: errors.New("it names no instant")}
+	}
+	return p.Target.Time, nil
 }
 
 // RolledBack returns the requested times of the instants that a completed
