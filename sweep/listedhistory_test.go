@@ -22,14 +22,14 @@ import (
 // that is compacted, trimmed and rebuilt, whose writers die in its commit, and
 // which ours do; each policy. Our cleans fail or die at any store call, or have
 // the writers, Hudi finishing our clean among them, come between any two: under
-// the table's lock where Hudi takes it, else anywhere. After each step what
+// the table's lock where Hudi takes it, else anywhere. After each of our runs what
 // readers and savepoints need is there, the metadata table lists what the
 // folders hold, both timelines can be read, and no clean claims more than it
 // removed. In the end what is due is gone.
 //
-// A fifth as many as of the other random histories, from the same -seed.
+// A tenth as many as of the other random histories, from the same -seed.
 func TestRandomListedHistories(t *testing.T) {
-	n := max(many()/5, 1)
+	n := max(many()/10, 1)
 	seed := firstOf(t, n)
 	for i := range uint64(n) {
 		if !t.Run(fmt.Sprint(seed+i), func(t *testing.T) { t.Parallel(); newListedHistory(t, seed+i).run() }) {
@@ -41,10 +41,11 @@ func TestRandomListedHistories(t *testing.T) {
 // listedHistory is a blobHistory without blobs, of a table with a metadata table.
 type listedHistory struct {
 	*blobHistory
-	m      *listedModel
-	config string
-	floor  string // the first instant that the policy retains, by the latest run
-	capped bool
+	m       *listedModel
+	config  string
+	floor   string // the first instant that the policy retains, by the latest run
+	capped  bool
+	cleaned bool // a run of ours was the latest step
 }
 
 func newListedHistory(t *testing.T, seed uint64) *listedHistory {
@@ -67,16 +68,13 @@ func newListedHistory(t *testing.T, seed uint64) *listedHistory {
 }
 
 func (h *listedHistory) run() {
-	defer func() {
-		if h.t.Failed() && os.Getenv("KEEP") != "" {
-			os.CopyFS(os.Getenv("KEEP"), os.DirFS(h.w.dir))
-		}
-		os.RemoveAll(h.w.dir)
-	}()
+	defer os.RemoveAll(h.w.dir) //nolint:errcheck // the test's own folder goes in the end
 	h.whole()
-	for range 6 + h.one(40) {
-		h.step(false)
-		h.m.verify(h.policy, h.floor)
+	for n := range 6 + h.one(40) {
+		h.cleaned = false
+		if h.step(false); h.cleaned || n%3 == 0 {
+			h.m.verify(h.policy, h.floor)
+		}
 	}
 	h.finish()
 }
@@ -104,11 +102,11 @@ func (h *listedHistory) step(within bool) {
 		h.write(m.begin(m.writeAction()))
 	case 5: // one that hasn't written anything yet
 		m.begin(m.writeAction())
-	case 6, 7:
+	case 6, 7, 8, 9:
 		h.goOn()
-	case 8, 9:
+	case 10:
 		h.schedule()
-	case 10, 11:
+	case 11:
 		if len(m.services) > 0 {
 			s := m.services[h.one(len(m.services))]
 			if s.action.Comparable() == timeline.ReplaceCommit && h.one(4) == 0 {
@@ -161,6 +159,9 @@ func (h *listedHistory) step(within bool) {
 			m.request(w)
 		}
 	default:
+		for range h.one(4) {
+			h.whole()
+		}
 		h.w.pass(h.one(3))
 		h.clean()
 	}
@@ -257,6 +258,7 @@ func (h *listedHistory) request() PlanRequest {
 // clean runs, undisturbed, with a fault, or with steps of the writers within.
 func (h *listedHistory) clean() {
 	w := h.w
+	h.cleaned = true
 	within, fault := false, false
 	switch h.one(6) {
 	case 0, 1:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/table/hudi/blobtest"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+	"github.com/lakesweep/lakesweep/table/hudi/hfile"
 	"github.com/lakesweep/lakesweep/table/hudi/logblock"
 	"github.com/lakesweep/lakesweep/table/hudi/mdttest"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
@@ -89,7 +90,7 @@ func (m *listedModel) List(dir string) (names []string, err error) {
 // rebuild makes the metadata table anew of the folders.
 func (m *listedModel) rebuild() {
 	m.must(os.RemoveAll(m.w.path("table/.hoodie/metadata")))
-	m.listing = &mdttest.Table{Name: "small", Version: m.version, Known: slices.Max(append(slices.Collect(maps.Keys(m.done)), "")), Disk: m, Put: func(name string, data []byte) error { m.w.put("table/"+name, string(data)); return nil }}
+	m.listing = &mdttest.Table{Name: "small", Version: m.version, Known: slices.Max(append(slices.Collect(maps.Keys(m.done)), "")), Codec: hfile.None, Disk: m, Put: func(name string, data []byte) error { m.w.put("table/"+name, string(data)); return nil }}
 	all := m.onDisk()
 	for _, w := range m.pending() {
 		for _, f := range m.by[w.at] {

@@ -399,13 +399,14 @@ func (m *listedModel) retained(policy HudiRequest) string {
 	switch {
 	case policy.RetainCommits > 0 && len(list) > policy.RetainCommits:
 		return list[len(list)-policy.RetainCommits]
-	case policy.RetainHours > 0:
+	case policy.RetainHours > 0 && len(list) > 0:
 		cutoff := timeline.FormatTime(m.w.now.Add(-time.Duration(policy.RetainHours)*time.Hour), time.UTC)
 		for _, at := range list {
 			if max(at, m.done[at].completion) >= cutoff {
 				return at
 			}
 		}
+		return list[len(list)-1] // the hours may have ended since a run planned
 	}
 	return ""
 }

@@ -58,8 +58,9 @@ type Table struct {
 	Name    string // of the data table
 	Version int    // of the data table: 6, 8 or 9
 	Put     func(name string, data []byte) error
-	Disk    Disk   // nil where nobody else writes to it, and nothing is taken back
-	Known   string // the data table's latest write when this is made; "" for none
+	Disk    Disk        // nil where nobody else writes to it, and nothing is taken back
+	Known   string      // the data table's latest write when this is made; "" for none
+	Codec   hfile.Codec // 0: GZIP, as Hudi's
 
 	begun   Files    // what the newest base file lists
 	deltas  []delta  // complete delta commits on top of it, oldest first
@@ -68,6 +69,7 @@ type Table struct {
 	logs    int      // log files of it
 	last    string   // instant of the latest delta commit
 	first   string   // of its making
+	schema  *avro.Schema
 	pending *pendingCompaction
 }
 
@@ -179,7 +181,7 @@ func (t *Table) Listing() Files {
 }
 
 func (t *Table) writeLog(at string, c Change) error {
-	body, err := content(c)
+	body, err := t.content(c)
 	if err != nil {
 		return err
 	}
@@ -243,7 +245,7 @@ func (t *Table) fold(at string, files Files, n int) error {
 }
 
 func (t *Table) writeBase(at string) error {
-	data, err := content(Change{Added: t.begun})
+	data, err := t.content(Change{Added: t.begun})
 	if err != nil {
 		return err
 	}
@@ -293,10 +295,11 @@ type info struct {
 
 // content is an HFile of the records of a change. A whole listing has every
 // partition in its record of all partitions.
-func content(c Change) ([]byte, error) {
-	s, err := avro.Parse(schema)
-	if err != nil {
-		return nil, err
+func (t *Table) content(c Change) (data []byte, err error) {
+	if t.schema == nil {
+		if t.schema, err = avro.Parse(schema); err != nil {
+			return nil, err
+		}
 	}
 	entries, all := make(map[string]map[string]info), make(map[string]info)
 	add := func(partition string, names map[string]int64, deleted bool) {
@@ -322,15 +325,15 @@ func content(c Change) ([]byte, error) {
 	}
 	records := make(map[string][]byte, len(entries)+1)
 	for key, names := range entries {
-		if records[key], err = record(s, 2, names); err != nil {
+		if records[key], err = record(t.schema, 2, names); err != nil {
 			return nil, err
 		}
 	}
-	if records[allPartitions], err = record(s, 1, all); err != nil {
+	if records[allPartitions], err = record(t.schema, 1, all); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	w := hfile.NewWriter(&out, hfile.Options{Info: map[string][]byte{"schema": []byte(schema)}, Created: time.Unix(0, 0)})
+	w := hfile.NewWriter(&out, hfile.Options{Codec: t.Codec, Info: map[string][]byte{"schema": []byte(schema)}, Created: time.Unix(0, 0)})
 	for _, key := range slices.Sorted(maps.Keys(records)) {
 		if err := w.Append(key, records[key]); err != nil {
 			return nil, err

@@ -47,9 +47,9 @@ func Read(version int, files map[string][]byte, counts func(instant string) bool
 		return done[f.Instant] < base.Instant
 	})
 	slices.SortFunc(logs, datafile.CompareLogs)
-	listing := map[string]map[string]info{}
+	l := reading{map[string]map[string]info{}, map[string]*avro.Schema{}}
 	if base.Name != "" {
-		if err := readHFile(files["files/"+base.Name], listing); err != nil {
+		if err := l.hfile(files["files/"+base.Name]); err != nil {
 			return nil, err
 		}
 	}
@@ -62,15 +62,15 @@ func Read(version int, files map[string][]byte, counts func(instant string) bool
 		if back || b.Type == logblock.Command || !initial(b.Instant()) && !counts(b.Instant()) {
 			continue
 		}
-		if err := readBlock(b, listing); err != nil {
+		if err := l.block(b); err != nil {
 			return nil, err
 		}
 	}
 	out := Files{}
-	for key := range listing[allPartitions] {
+	for key := range l.listing[allPartitions] {
 		partition := strings.TrimPrefix(key, ".")
 		out[partition] = map[string]int64{}
-		for name, i := range listing[key] {
+		for name, i := range l.listing[key] {
 			out[partition][name] = i.Size
 		}
 	}
@@ -90,14 +90,20 @@ func readBlocks(files map[string][]byte, logs []datafile.File) (out []logblock.B
 	return out, nil
 }
 
-func readBlock(b logblock.Block, into map[string]map[string]info) error {
+// reading is the listing as far as it is read.
+type reading struct {
+	listing map[string]map[string]info
+	schemas map[string]*avro.Schema
+}
+
+func (l reading) block(b logblock.Block) error {
 	content, err := b.Content()
 	if err != nil {
 		return err
 	}
 	switch b.Type {
 	case logblock.HFileData:
-		return readHFile(content, into)
+		return l.hfile(content)
 	case logblock.Delete:
 		d, err := logblock.NewDeletions()
 		if err != nil {
@@ -105,23 +111,26 @@ func readBlock(b logblock.Block, into map[string]map[string]info) error {
 		}
 		keys, err := d.Keys(content)
 		for _, k := range keys {
-			delete(into, k.RecordKey)
+			delete(l.listing, k.RecordKey)
 		}
 		return err
 	}
 	return fmt.Errorf("a block of type %d", b.Type)
 }
 
-// readHFile lays the records of an HFile over a listing.
-func readHFile(data []byte, into map[string]map[string]info) error {
+// hfile lays the records of an HFile over the listing.
+func (l reading) hfile(data []byte) error {
 	r, err := hfile.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return err
 	}
 	text, _ := r.Info("schema")
-	s, err := avro.Parse(string(text))
-	if err != nil {
-		return err
+	s := l.schemas[string(text)]
+	if s == nil {
+		if s, err = avro.Parse(string(text)); err != nil {
+			return err
+		}
+		l.schemas[string(text)] = s
 	}
 	for e, err := range r.All() {
 		if err != nil {
@@ -131,14 +140,14 @@ func readHFile(data []byte, into map[string]map[string]info) error {
 		if _, err := s.Decode(e.Value, &rec, avro.SkipUnknown()); err != nil {
 			return err
 		}
-		if into[e.Key] == nil {
-			into[e.Key] = map[string]info{}
+		if l.listing[e.Key] == nil {
+			l.listing[e.Key] = map[string]info{}
 		}
 		for name, i := range rec.Files {
 			if i.Deleted {
-				delete(into[e.Key], name)
+				delete(l.listing[e.Key], name)
 			} else {
-				into[e.Key][name] = i
+				l.listing[e.Key][name] = i
 			}
 		}
 	}
