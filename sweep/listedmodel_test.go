@@ -35,6 +35,7 @@ type listedModel struct {
 	archived []doneWrite
 	seen     map[string]bool // cleans that the listing has
 	given    map[string]bool // files that pending cleans named which were given up
+	back     string          // when complete writes were last taken back: older versions may be gone since they were one more
 }
 
 // doneWrite is a completed write as a reader knows it.
@@ -316,6 +317,7 @@ func (m *listedModel) rollbackNewest(w, before *modelWrite) {
 	m.forget(w.at)
 	m.groups = maps.Clone(before.state)
 	target := w.at
+	m.back = at
 	m.written = slices.DeleteFunc(m.written, func(o modelWrite) bool { return o.at == target })
 	delete(m.done, target)
 	m.unwrite(target, at, change, timeline.Rollback, blobtest.Rollback(m.w.tb, target))
@@ -343,6 +345,7 @@ func (m *listedModel) restore(to string) {
 	m.countLogs()
 	names := m.w.files(m.dir() + "2*.restore")
 	name := names[len(names)-1]
+	m.back = name[:17]
 	m.w.put(m.dir()+name, string(blobtest.Restore(m.w.tb, back...)))
 	later, ok := m.listing.After(to)
 	if !ok {

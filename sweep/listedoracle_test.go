@@ -154,8 +154,10 @@ func (m *listedModel) verify(policy HudiRequest, floor string) {
 		}
 	}
 	for _, list := range m.slicesAt("9") {
-		for _, s := range list[:min(policy.RetainVersions, len(list))] {
-			m.mustStand("it is one of the latest versions", s.files)
+		for n, s := range list[:min(policy.RetainVersions, len(list))] {
+			if n == 0 || s.instant > m.back {
+				m.mustStand("it is one of the latest versions", s.files)
+			}
 		}
 	}
 	complete, begun := m.instantsNow(m.dir())
