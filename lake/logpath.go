@@ -40,29 +40,6 @@ func (r Root) LogPath(s string, also ...Root) (Paths, error) {
 	return relativePath(s, s)
 }
 
-// plainBytes are the bytes of a path that mean themselves wherever they stand,
-// but for '/' and '.', which plain looks at more closely.
-var plainBytes = func() (t [256]bool) {
-	for c := range t {
-		t[c] = c >= 0x80 || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '=' || c == '+' || c == '.'
-	}
-	return t
-}()
-
-// plain reports whether s is a relative path that means itself in every
-// reading, as nearly all paths of a log are.
-func plain(s string) bool {
-	if s == "" || s[0] == '/' || s[0] == '.' || s[len(s)-1] == '/' {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; !plainBytes[c] && (c != '/' || s[i+1] == '/' || s[i+1] == '.') {
-			return false
-		}
-	}
-	return true
-}
-
 func (r Root) absolutePath(s, scheme, rest string, hasScheme bool, also []Root) (Paths, error) {
 	class := storeClasses[scheme]
 	if hasScheme && class == "" {

@@ -3,7 +3,9 @@ package listing
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -51,6 +53,7 @@ type pruning struct {
 	weight float64            // names that a seed stands for at least
 	page   float64            // names that a page holds
 	read   map[string]float64 // directories to read, and of how many pages they seem to be
+	early  map[string]*node   // those of them that are read together with the root
 }
 
 const (
@@ -72,10 +75,11 @@ func (w *walk) prune(ctx context.Context) ([]Range, error) {
 	if w.o.PerSeed > 1 {
 		p.weight = w.o.PerSeed / 2 // a sample may be uneven
 	}
-	p.estimate("", p.seeds)
+	sure, _ := p.estimate("", p.seeds)
 	if p.read[""] == 0 {
 		return within, nil
 	}
+	p.early = p.readAtOnce(sure)
 	root := &node{}
 	for level := []*node{root}; len(level) > 0; {
 		var err error
@@ -114,11 +118,46 @@ type node struct {
 	read    map[string]*node
 }
 
-// level reads directories and returns those of their subdirectories to read next.
+// readAtOnce returns the directories whose turn surely comes: those above them
+// fill a page each and lead there. What is surely spared must be twice as much,
+// should the store hold more than anyone knows and their turn not come after all.
+func (p *pruning) readAtOnce(sure float64) map[string]*node {
+	nodes := make(map[string]*node)
+	for dir := range p.read {
+		if dir != "" && p.comesToTurn(dir) {
+			nodes[dir] = &node{dir: dir}
+		}
+	}
+	if sure < 2*float64(len(nodes)) {
+		return nil
+	}
+	return nodes
+}
+
+// comesToTurn reports whether reading the directories above leads to dir.
+func (p *pruning) comesToTurn(dir string) bool {
+	for dir != "" {
+		if p.w.o.Reach(dir) != Part {
+			return false
+		}
+		dir = dir[:max(strings.LastIndexByte(dir, '/'), 0)]
+		if p.read[dir] != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// level reads directories and returns those of their subdirectories to read
+// next. Together with the root those of early are read.
 func (p *pruning) level(ctx context.Context, nodes []*node) (next []*node, err error) {
+	unread := slices.DeleteFunc(slices.Clone(nodes), func(n *node) bool { return n.read != nil })
+	if nodes[0].dir == "" {
+		unread = slices.AppendSeq(unread, maps.Values(p.early))
+	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(pruneWorkers)
-	for _, n := range nodes {
+	for _, n := range unread {
 		g.Go(func() error {
 			if err := p.directory(gctx, n); err != nil {
 				return rangeError(fmt.Sprintf("directory %q", n.dir), err)
@@ -135,7 +174,10 @@ func (p *pruning) level(ctx context.Context, nodes []*node) (next []*node, err e
 				break // it counts to the rest of the directory
 			}
 			if e.Kind == store.Dir && p.read[e.Name] > 0 && p.w.o.Reach(e.Name) == Part {
-				child := &node{dir: e.Name}
+				child := p.early[e.Name]
+				if child == nil {
+					child = &node{dir: e.Name}
+				}
 				n.read[e.Name] = child
 				next = append(next, child)
 			}

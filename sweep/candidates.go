@@ -45,7 +45,11 @@ func (e *Engine) join(run *deltaRun, several int) *antijoin.Join {
 		o.Absent = run.gone.Has
 	}
 	if run.where != nil {
-		o.Match, o.DirMatch = run.where.match(run.protected), run.where.dirMatches
+		var within func(lake.Key) bool
+		if run.narrow {
+			within = run.expectedIn()
+		}
+		o.Match, o.DirMatch = run.where.match(run.protected, within), run.where.dirMatches
 	}
 	return antijoin.New(o)
 }

@@ -28,6 +28,7 @@ type deltaRun struct {
 	where     *filter // nil without WHERE
 	watermark delta.Watermark
 	protected *delta.Protection
+	narrow    bool // protected tells only of directories that WHERE may match
 	started   time.Time
 	enclosed  string         // the root of a table around this one
 	inventory inventory.Info // zero for a listing
@@ -146,11 +147,32 @@ func (run *deltaRun) liteRequest() delta.LiteRequest {
 	return delta.LiteRequest{Cutoff: run.cutoff, Watermark: run.watermark}
 }
 
+// protectForPlan replays the log as far as a plan asks for it. With WHERE most
+// of the live files of a table lie in directories where nothing may die, and to
+// remember them takes a good part of the time. They are left out, and match
+// keeps whatever lies there, so that no live file depends on the choice of the
+// directories being right. Should the log place a file that WHERE names there
+// all the same, everything is remembered. The number of live files, the sample
+// of names and what a complete listing must show are the same.
+//
+// An inventory names objects anywhere, and the counts of a plan tell of all.
+func (run *deltaRun) protectForPlan(ctx context.Context, keep []lake.Key) error {
+	run.narrow = run.where != nil && run.mode == "full" && !run.req.Inventory.Given() && !run.reader.Traits().CaseFolds
+	if err := run.protect(ctx, keep); err != nil || !run.narrow || run.where.namesOnly(run.protected.Partitions, run.expectedIn()) {
+		return err
+	}
+	if err := run.close(); err != nil {
+		return err
+	}
+	run.narrow = false
+	return run.protect(ctx, keep)
+}
+
 // protect replays the log.
 func (run *deltaRun) protect(ctx context.Context, keep []lake.Key) (err error) {
 	run.protected, err = run.table.Protect(ctx, delta.ProtectRequest{
-		Cutoff: run.cutoff, KeepVersions: run.req.KeepVersions, Partitions: run.where != nil,
-		CaseFold: run.reader.Traits().CaseFolds, Expect: run.expected(), Keep: keep, Memory: run.req.Tuning.Memory / 2,
+		Narrow: run.narrow, Cutoff: run.cutoff, KeepVersions: run.req.KeepVersions, Partitions: run.where != nil,
+		CaseFold: run.reader.Traits().CaseFolds, Expect: run.rules.Visible, ExpectIn: run.expectedIn(), Keep: keep, Memory: run.req.Tuning.Memory / 2,
 	})
 	return err
 }
@@ -163,15 +185,20 @@ func (run *deltaRun) close() error {
 	return run.protected.Set.Close()
 }
 
-// expected says which live files a complete listing of this run must show:
-// all that are visible, and with WHERE those in directories that are listed
-// whatever the log says of them.
+// expected says which live files a complete listing of this run must show: all
+// that are visible, in the directories that it lists.
 func (run *deltaRun) expected() func(lake.Key) bool {
+	lists := run.expectedIn()
+	return func(k lake.Key) bool { return (lists == nil || lists(k.Dir())) && run.rules.Visible(k) }
+}
+
+// expectedIn says in which directories: with WHERE in those that are listed
+// whatever the log says of them. Nil means in all.
+func (run *deltaRun) expectedIn() func(dir lake.Key) bool {
 	if run.where == nil {
-		return run.rules.Visible
+		return nil
 	}
-	lists := run.where.mayMatchDir()
-	return func(k lake.Key) bool { return lists(k.Dir()) && run.rules.Visible(k) }
+	return run.where.mayMatchDir()
 }
 
 func invalid(table, what, hint string) error {

@@ -20,8 +20,9 @@ type filter struct {
 }
 
 // match judges a key that nothing protects: by the log's values where the log
-// knows it, by its directories otherwise.
-func (f *filter) match(p *delta.Protection) func(lake.Key) antijoin.Match {
+// knows it, by its directories otherwise. Outside the directories of within,
+// unless it is nil, p doesn't know what is protected: nothing matches there.
+func (f *filter) match(p *delta.Protection, within func(dir lake.Key) bool) func(lake.Key) antijoin.Match {
 	byDir := memo(func(dir lake.Key) antijoin.Match {
 		values, ok := predicate.FromPath(dir+"/x", f.schema)
 		if !ok {
@@ -30,11 +31,28 @@ func (f *filter) match(p *delta.Protection) func(lake.Key) antijoin.Match {
 		return tri(f.predicate.Match(values))
 	})
 	return func(k lake.Key) antijoin.Match {
+		m := antijoin.Unknown
 		if r, ok := p.Removed(k); ok {
-			return f.matchAll(r.Partitions)
+			m = f.matchAll(r.Partitions)
+		} else {
+			m = byDir(k.Dir())
 		}
-		return byDir(k.Dir())
+		if m == antijoin.True && within != nil && !within(k.Dir()) {
+			return antijoin.Unknown
+		}
+		return m
 	}
+}
+
+// namesOnly reports whether the log places the files that match in no other
+// directories than those of within.
+func (f *filter) namesOnly(known []delta.PartitionDirs, within func(dir lake.Key) bool) bool {
+	for _, p := range known {
+		if f.predicate.Match(p.Values) == predicate.True && slices.ContainsFunc(p.Dirs, func(dir lake.Key) bool { return !within(dir) }) {
+			return false
+		}
+	}
+	return known != nil
 }
 
 // matchAll asks that a path seen with several values matches with all of them.

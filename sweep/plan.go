@@ -159,7 +159,7 @@ func (e *Engine) replayed(ctx context.Context, p *place, req PlanRequest, brief 
 		return run, err
 	}
 	run.enclosed = enclosed
-	return run, run.protect(ctx, keep)
+	return run, run.protectForPlan(ctx, keep)
 }
 
 // verdicts is the dead objects of a run, in byte order, with their totals.
@@ -254,7 +254,7 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 	v := &verdicts{totals: filelist.Totals{ByReason: map[string]filelist.Count{}}, rows: sorter.Sorted(), close: sorter.Close}
 	match := func(lake.Key) antijoin.Match { return antijoin.True }
 	if run.where != nil {
-		match = run.where.match(run.protected)
+		match = run.where.match(run.protected, nil)
 	}
 	inside, foreign := newInsides(run.reader), map[lake.Key]bool{}
 	var mu sync.Mutex

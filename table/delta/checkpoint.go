@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -39,7 +38,19 @@ type parquetFile struct {
 	sidecar bool
 }
 
-// parquetFiles keeps footers from Open to Protect.
+// checkpointReader reads the checkpoints of a log. It keeps the footers that it
+// has read. Safe for concurrent use.
+type checkpointReader struct {
+	dir     *logDir
+	footers parquetFiles
+}
+
+// newCheckpointReader returns a reader of the checkpoints in dir.
+func newCheckpointReader(dir *logDir) *checkpointReader {
+	return &checkpointReader{dir: dir, footers: parquetFiles{files: map[string]*parquetFile{}}}
+}
+
+// parquetFiles keeps footers.
 type parquetFiles struct {
 	mu    sync.Mutex
 	files map[string]*parquetFile
@@ -48,14 +59,14 @@ type parquetFiles struct {
 // openParquet reads the footer of a file.
 //
 // Errors: a corruptError where the file can't be read as Parquet.
-func (t *Table) openParquet(ctx context.Context, f logFile, sidecar bool) (_ *parquetFile, err error) {
-	t.footers.mu.Lock()
-	known := t.footers.files[f.name]
-	t.footers.mu.Unlock()
+func (r *checkpointReader) openParquet(ctx context.Context, f logFile, sidecar bool) (_ *parquetFile, err error) {
+	r.footers.mu.Lock()
+	known := r.footers.files[f.name]
+	r.footers.mu.Unlock()
 	if known != nil {
 		return known, nil
 	}
-	source := leaf.NewRange(ctx, t.r, f.name, f.size)
+	source := leaf.NewRange(ctx, r.dir.r, f.name, f.size)
 	defer source.Close()
 	defer recoverCorrupt(f.name, &err)
 	if err := holdFooter(source, f.size); err != nil {
@@ -68,9 +79,9 @@ func (t *Table) openParquet(ctx context.Context, f logFile, sidecar bool) (_ *pa
 	}
 	source.Hold(nil, 0)
 	p := &parquetFile{f, file, sidecar}
-	t.footers.mu.Lock()
-	t.footers.files[f.name] = p
-	t.footers.mu.Unlock()
+	r.footers.mu.Lock()
+	r.footers.files[f.name] = p
+	r.footers.mu.Unlock()
 	return p, nil
 }
 
@@ -97,7 +108,7 @@ func holdFooter(source *leaf.Range, size int64) error {
 // store's failure, or a corrupt checkpoint.
 func fault(source *leaf.Range, err error) error {
 	if source.Err != nil && !errors.Is(source.Err, fs.ErrNotExist) {
-		return readError(logFile{name: source.Name}, source.Err)
+		return readError(source.Name, source.Err)
 	}
 	return corrupt(source.Name, err)
 }
@@ -113,12 +124,12 @@ func recoverCorrupt(name string, err *error) {
 // openCheckpoint opens all files of a checkpoint, sidecars too.
 //
 // Errors: a corruptError where any of them is missing or can't be read.
-func (t *Table) openCheckpoint(ctx context.Context, c checkpoint) (opened, error) {
+func (r *checkpointReader) openCheckpoint(ctx context.Context, c checkpoint) (opened, error) {
 	var o opened
 	var sidecars []string
 	if strings.HasSuffix(c.parts[0].name, ".json") {
 		o.json = &c.parts[0]
-		err := t.jsonRows(ctx, c.parts[0], func(a logline.Action) error {
+		err := r.jsonRows(ctx, c.parts[0], func(a logline.Action) error {
 			if a.Op == logline.Sidecar {
 				name, err := sidecarName(a.Raw)
 				sidecars = append(sidecars, name)
@@ -131,13 +142,13 @@ func (t *Table) openCheckpoint(ctx context.Context, c checkpoint) (opened, error
 		}
 	} else {
 		for _, part := range c.parts {
-			p, err := t.openParquet(ctx, part, false)
+			p, err := r.openParquet(ctx, part, false)
 			if err != nil {
 				return o, err
 			}
 			o.files = append(o.files, p)
 			if c.kind != multipart {
-				if sidecars, err = t.sidecarColumn(ctx, p); err != nil {
+				if sidecars, err = r.sidecarColumn(ctx, p); err != nil {
 					return o, err
 				}
 			}
@@ -145,10 +156,10 @@ func (t *Table) openCheckpoint(ctx context.Context, c checkpoint) (opened, error
 	}
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(t.workers())
+	g.SetLimit(r.dir.workers())
 	for _, name := range sidecars {
 		g.Go(func() error {
-			p, err := t.openSidecar(ctx, name)
+			p, err := r.openSidecar(ctx, name)
 			mu.Lock()
 			defer mu.Unlock()
 			o.files = append(o.files, p)
@@ -156,14 +167,6 @@ func (t *Table) openCheckpoint(ctx context.Context, c checkpoint) (opened, error
 		})
 	}
 	return o, g.Wait()
-}
-
-// asCorrupt makes a damaged checkpoint of a damaged file.
-func asCorrupt(err error) error {
-	if err != nil && lake.KindOf(err) == lake.Damaged && !isCorrupt(err) {
-		return &corruptError{err}
-	}
-	return err
 }
 
 // sidecarName returns the file's name below _sidecars. A path with folders is
@@ -188,22 +191,22 @@ func lastName(path string) (string, error) {
 
 // openSidecar opens a sidecar by its name as it stands, or else decoded: the
 // protocol wants it encoded, Spark takes it as it is.
-func (t *Table) openSidecar(ctx context.Context, name string) (*parquetFile, error) {
+func (r *checkpointReader) openSidecar(ctx context.Context, name string) (*parquetFile, error) {
 	full := LogDir + "/_sidecars/" + name
-	info, err := t.r.Stat(ctx, full)
+	info, err := r.dir.r.Stat(ctx, full)
 	if decoded, bad := url.PathUnescape(name); errors.Is(err, fs.ErrNotExist) && bad == nil && decoded != name && !strings.Contains(decoded, "/") {
 		full = LogDir + "/_sidecars/" + decoded
-		info, err = t.r.Stat(ctx, full)
+		info, err = r.dir.r.Stat(ctx, full)
 	}
 	if err != nil {
-		return nil, asCorrupt(readError(logFile{name: full}, err))
+		return nil, asCorrupt(readError(full, err))
 	}
-	return t.openParquet(ctx, logFile{name: full, size: info.Size}, true)
+	return r.openParquet(ctx, logFile{name: full, size: info.Size}, true)
 }
 
 // jsonRows calls fn with each action of a JSON checkpoint.
-func (t *Table) jsonRows(ctx context.Context, f logFile, fn func(logline.Action) error) error {
-	return t.lines(ctx, f, func(line []byte) error {
+func (r *checkpointReader) jsonRows(ctx context.Context, f logFile, fn func(logline.Action) error) error {
+	return r.dir.lines(ctx, f, func(line []byte) error {
 		a, err := logline.Parse(line, nil)
 		if err == nil && a.Op == logline.CheckpointMetadata {
 			var m struct {
@@ -222,7 +225,7 @@ func (t *Table) jsonRows(ctx context.Context, f logFile, fn func(logline.Action)
 
 // rowGroup is the unit of parallel reading.
 type rowGroup struct {
-	t     *Table
+	dir   *logDir
 	ctx   context.Context
 	file  *parquetFile
 	index int
@@ -253,7 +256,7 @@ func (g *rowGroup) open(c *leaf.Column, node *parquet.Column) {
 	group := g.file.f.RowGroups()[g.index]
 	_, end := g.place(node.Index())
 	c.Leaf, c.Chunk = node, group.ColumnChunks()[node.Index()]
-	c.Source = leaf.NewRange(g.ctx, g.t.r, g.file.name, end)
+	c.Source = leaf.NewRange(g.ctx, g.dir.r, g.file.name, end)
 	c.Source.Hold(g.held, g.heldAt)
 	g.cols = append(g.cols, c)
 }
@@ -266,6 +269,22 @@ func (g *rowGroup) place(column int) (start, end int64) {
 		start = meta.DictionaryPageOffset
 	}
 	return start, min(start+meta.TotalCompressedSize, g.file.size)
+}
+
+// begin opens the reads of some columns at once: one after the other each would
+// be waited for.
+func (g *rowGroup) begin(some ...[]*leaf.Column) {
+	var opening sync.WaitGroup
+	for _, c := range slices.Concat(some...) {
+		if c.Leaf == nil {
+			continue
+		}
+		opening.Go(func() {
+			start, _ := g.place(c.Leaf.Index())
+			c.Source.Begin(start)
+		})
+	}
+	opening.Wait()
 }
 
 // holdBytes is how far apart columns may lie to be read in one request.
@@ -284,7 +303,7 @@ func (g *rowGroup) hold(actions ...string) error {
 	if from < 0 || from >= to || to-from > holdBytes {
 		return nil // the columns are read one by one, or found to be damaged
 	}
-	source, held := leaf.NewRange(g.ctx, g.t.r, g.file.name, to), make([]byte, to-from)
+	source, held := leaf.NewRange(g.ctx, g.dir.r, g.file.name, to), make([]byte, to-from)
 	defer source.Close()
 	if _, err := source.ReadAt(held, from); err != nil {
 		return fault(source, err)
@@ -337,21 +356,32 @@ func (g *rowGroup) run(fn func() error) (err error) {
 	if err = fn(); err == nil {
 		return nil
 	}
-	if e := (&lake.Error{}); errors.As(err, &e) {
-		return err
-	}
 	for _, c := range g.cols {
-		if c.Source.Err != nil {
+		if c.Source.Err != nil && !isTold(err) {
 			return fault(c.Source, err)
 		}
+	}
+	return g.fault(err)
+}
+
+// fault tells what an error of what is done with the rows means.
+func (g *rowGroup) fault(err error) error {
+	if err == nil || isTold(err) {
+		return err
 	}
 	return corrupt(g.file.name, err)
 }
 
+// isTold reports whether an error says itself what it means.
+func isTold(err error) bool {
+	_, ok := errors.AsType[*lake.Error](err)
+	return ok
+}
+
 // sidecarColumn reads the names of a V2 checkpoint's sidecars.
-func (t *Table) sidecarColumn(ctx context.Context, p *parquetFile) (names []string, err error) {
+func (r *checkpointReader) sidecarColumn(ctx context.Context, p *parquetFile) (names []string, err error) {
 	for i := range p.f.RowGroups() {
-		g := &rowGroup{t: t, ctx: ctx, file: p, index: i}
+		g := &rowGroup{dir: r.dir, ctx: ctx, file: p, index: i}
 		path := g.column("sidecar", "path")
 		if path.Leaf == nil {
 			return nil, nil
@@ -381,59 +411,4 @@ func (t *Table) sidecarColumn(ctx context.Context, p *parquetFile) (names []stri
 		}
 	}
 	return names, nil
-}
-
-// rowGroupWorkers is how many row groups are read at once: on a store that has
-// to be waited for, more than there are processors.
-func (t *Table) rowGroupWorkers() int {
-	if t.workers() > 8 {
-		return max(runtime.GOMAXPROCS(0), 8)
-	}
-	return runtime.GOMAXPROCS(0)
-}
-
-// checkpointFiles calls a function of each of at most workers goroutines with every add
-// and remove of a checkpoint. start makes such a function; it and its
-// action are used by one goroutine at a time.
-func (t *Table) checkpointFiles(ctx context.Context, c checkpoint, parts checkpointValues, start func() func(*logline.Action) error) error {
-	o, err := t.openCheckpoint(ctx, c)
-	if err != nil {
-		return err
-	}
-	workers := t.rowGroupWorkers()
-	free := make(chan func(*logline.Action) error, workers)
-	for range workers {
-		free <- start()
-	}
-	if o.json != nil {
-		fn := <-free
-		intern := parts.removes.interner()
-		if parts.adds != nil {
-			intern = parts.adds.interner()
-		}
-		err := t.lines(ctx, *o.json, func(line []byte) error {
-			a, err := logline.Parse(line, intern)
-			if err != nil || a.Op != logline.Add && a.Op != logline.Remove {
-				return err
-			}
-			return fn(&a)
-		})
-		free <- fn
-		if err != nil {
-			return asCorrupt(err)
-		}
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(workers)
-	for _, p := range o.files {
-		for i := range p.f.RowGroups() {
-			g.Go(func() error {
-				fn := <-free
-				defer func() { free <- fn }()
-				group := &rowGroup{t: t, ctx: ctx, file: p, index: i}
-				return group.run(func() error { return group.files(parts, fn) })
-			})
-		}
-	}
-	return g.Wait()
 }

@@ -33,6 +33,19 @@ func (g *rowGroup) fileColumns(name string) *fileColumns {
 	return c
 }
 
+// wanted returns the columns that are read of a row group in which deletion
+// vectors are rare.
+func (c *fileColumns) wanted(parts bool) []*leaf.Column {
+	if c.path.AllNull() {
+		return []*leaf.Column{c.path}
+	}
+	columns := []*leaf.Column{c.path, c.size, c.removed, c.storage}
+	if parts {
+		columns = append(columns, &c.keys.Column, &c.values.Column)
+	}
+	return columns
+}
+
 // files calls fn with every add and remove of a row group.
 func (g *rowGroup) files(parts checkpointValues, fn func(*logline.Action) error) error {
 	add, remove := g.fileColumns("add"), g.fileColumns("remove")
@@ -45,6 +58,7 @@ func (g *rowGroup) files(parts checkpointValues, fn func(*logline.Action) error)
 	if g.file.sidecar && add.path.Leaf == nil && remove.path.Leaf == nil {
 		return errors.New("a sidecar without files")
 	}
+	g.begin(add.wanted(parts.adds != nil), remove.wanted(parts.removes != nil))
 	var a logline.Action
 	for row := range g.rows() {
 		for i, c := range [2]*fileColumns{add, remove} {
@@ -165,19 +179,19 @@ func (c *fileColumns) intern(parts *partitionTable) int32 {
 	return c.lastID
 }
 
-// checkpointHead reads the protocol and metaData of a checkpoint.
+// head reads the protocol and metaData of a checkpoint.
 //
 // Errors: a corruptError where a file of it, sidecars too, is missing or can't be read.
-func (t *Table) checkpointHead(ctx context.Context, c checkpoint) (head, error) {
-	h := head{protocolVersion: -1, metadataVersion: -1}
-	o, err := t.openCheckpoint(ctx, c)
+func (r *checkpointReader) head(ctx context.Context, c checkpoint) (head, error) {
+	h := noHead()
+	o, err := r.openCheckpoint(ctx, c)
 	if err != nil {
 		return h, err
 	}
 	if o.json != nil {
-		err := t.jsonRows(ctx, *o.json, func(a logline.Action) error {
+		err := r.jsonRows(ctx, *o.json, func(a logline.Action) error {
 			if a.Op == logline.Protocol || a.Op == logline.Metadata {
-				return t.headLine(&h, a, c.version)
+				return h.take(a, c.version)
 			}
 			return nil
 		})
@@ -193,7 +207,7 @@ func (t *Table) checkpointHead(ctx context.Context, c checkpoint) (head, error) 
 			if h.protocolVersion >= 0 && h.metadataVersion >= 0 {
 				return h, nil // each stands once in a checkpoint
 			}
-			g := &rowGroup{t: t, ctx: ctx, file: p, index: i}
+			g := &rowGroup{dir: r.dir, ctx: ctx, file: p, index: i}
 			if err := g.run(func() error { return g.head(&h, c.version) }); err != nil {
 				return h, err
 			}

@@ -34,13 +34,13 @@ func deref(n *int64) int64 {
 // readChecksum reads the checksum of the version opened, if there is one, and
 // compares protocol and metadata. One that can't be read is only warned of:
 // it is optional.
-func (t *Table) readChecksum(ctx context.Context) error {
-	if t.seg.crc == nil {
+func (l *txLog) readChecksum(ctx context.Context) error {
+	if l.seg.crc == nil {
 		return nil
 	}
-	body, err := t.readAll(ctx, *t.seg.crc)
+	body, err := l.dir.readAll(ctx, *l.seg.crc)
 	if lake.KindOf(err) == lake.Damaged {
-		t.warn("the checksum file of version %d was not used: %v", t.seg.version, err)
+		l.warn("the checksum file of version %d was not used: %v", l.seg.version, err)
 		return nil
 	}
 	if err != nil {
@@ -48,38 +48,41 @@ func (t *Table) readChecksum(ctx context.Context) error {
 	}
 	var c checksum
 	if err := json.Unmarshal(body, &c, json.RejectUnknownMembers(false)); err != nil {
-		t.warn("the checksum file of version %d can't be read: %v", t.seg.version, err)
+		l.warn("the checksum file of version %d can't be read: %v", l.seg.version, err)
 		return nil
 	}
-	t.checksum = &c
+	l.checksum = &c
 	if len(c.Protocol) > 0 && c.Protocol.Kind() == '{' {
-		if p, err := parseProtocol(c.Protocol); err == nil && !p.same(t.protocol) {
-			return t.mismatch(errors.New("its protocol isn't the log's"))
+		if p, err := parseProtocol(c.Protocol); err == nil && !p.same(l.protocol) {
+			return l.mismatch(errors.New("its protocol isn't the log's"))
 		}
 	}
 	if len(c.Metadata) > 0 && c.Metadata.Kind() == '{' {
-		if m, err := parseMetadata(c.Metadata); err == nil && m.fingerprint != t.meta.fingerprint {
-			return t.mismatch(errors.New("its metadata isn't the log's"))
+		if m, err := parseMetadata(c.Metadata); err == nil && m.fingerprint != l.meta.fingerprint {
+			return l.mismatch(errors.New("its metadata isn't the log's"))
 		}
 	}
 	return nil
 }
 
-// checkCounts compares a full replay with the checksum.
-func (t *Table) checkCounts(live liveCounts) error {
-	if t.checksum == nil {
+// checkCounts compares what a full replay counts with the checksum file. unsized
+// says that bytes lacks files whose size the log doesn't say.
+//
+// Errors: Damaged with code checksum_mismatch.
+func (l *txLog) checkCounts(files, bytes int64, unsized bool) error {
+	if l.checksum == nil {
 		return nil
 	}
-	if n := t.checksum.Files; n != nil && *n != live.files {
-		return t.mismatch(fmt.Errorf("it counts %d live files, the replay %d", *n, live.files))
+	if n := l.checksum.Files; n != nil && *n != files {
+		return l.mismatch(fmt.Errorf("it counts %d live files, the replay %d", *n, files))
 	}
-	if n := t.checksum.Bytes; n != nil && *n != live.bytes && !live.unsized {
-		return t.mismatch(fmt.Errorf("it counts %d live bytes, the replay %d", *n, live.bytes))
+	if n := l.checksum.Bytes; n != nil && *n != bytes && !unsized {
+		return l.mismatch(fmt.Errorf("it counts %d live bytes, the replay %d", *n, bytes))
 	}
 	return nil
 }
 
-func (t *Table) mismatch(err error) error {
-	return &lake.Error{Op: "compare with checksum file", Key: lake.Key(t.seg.crc.name), Kind: lake.Damaged, Code: "checksum_mismatch", Err: err,
+func (l *txLog) mismatch(err error) error {
+	return &lake.Error{Op: "compare with checksum file", Key: lake.Key(l.seg.crc.name), Kind: lake.Damaged, Code: "checksum_mismatch", Err: err,
 		Hint: "Nothing was deleted. Either the log is damaged or the checksum file is wrong: check the table with another engine; without that file the check is left out."}
 }

@@ -28,7 +28,7 @@ type batch struct {
 
 // commitReader reads commits in parallel and hands them out in order.
 type commitReader struct {
-	t        *Table
+	l        *txLog
 	parts    *partitionTable
 	skipAdds bool // only removes and change data matter: adds are passed over unread
 	// removedOnly: the values of a checkpoint's live files don't matter.
@@ -46,10 +46,10 @@ func (r commitReader) each(ctx context.Context, commits []logFile, fn func(c log
 		commit  logFile
 		batches chan batch
 	}
-	queue := make(chan stream, r.t.workers())
+	queue := make(chan stream, r.l.dir.workers())
 	long := make(chan struct{}, longAtOnce)
 	var g errgroup.Group
-	g.SetLimit(r.t.workers())
+	g.SetLimit(r.l.dir.workers())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -127,9 +127,9 @@ var errUnread = errors.New("protocol or metadata stands far behind the beginning
 // read parses one commit.
 func (r commitReader) read(ctx context.Context, c logFile, to chan<- batch) error {
 	var b batch
-	rest := head{protocolVersion: -1, metadataVersion: -1}
+	rest := noHead()
 	intern := r.parts.interner()
-	err := r.t.lines(ctx, c, func(line []byte) error {
+	err := r.l.dir.lines(ctx, c, func(line []byte) error {
 		if r.skipAdds && bytes.HasPrefix(line, []byte(`{"add":`)) {
 			return nil
 		}
@@ -160,13 +160,13 @@ func (r commitReader) read(ctx context.Context, c logFile, to chan<- batch) erro
 				return err
 			}
 			if info.ICT != nil {
-				r.t.setICT(c.version, *info.ICT)
+				r.l.setICT(c.version, *info.ICT)
 			}
 			a.Raw = bytes.Clone(a.Raw)
 			b.others = append(b.others, a)
 		case logline.Metadata, logline.Protocol:
-			if r.t.begun[c.version] {
-				if err := r.t.headLine(&rest, a, c.version); err != nil {
+			if r.l.dir.begunOnly(c.version) {
+				if err := r.l.headLine(&rest, a, c.version); err != nil {
 					return err
 				}
 			}
@@ -175,7 +175,7 @@ func (r commitReader) read(ctx context.Context, c logFile, to chan<- batch) erro
 		}
 		return ctx.Err()
 	})
-	if err == nil && (rest.protocolVersion > r.t.protocolVersion || rest.metadataVersion > r.t.metadataVersion) {
+	if err == nil && (rest.protocolVersion > r.l.protocolVersion || rest.metadataVersion > r.l.metadataVersion) {
 		return &lake.Error{Op: "read log", Key: lake.Key(c.name), Kind: lake.Stale, Err: errUnread, Hint: "Nothing was deleted. Run the command again."}
 	}
 	if err == nil && len(b.files)+len(b.others) > 0 {

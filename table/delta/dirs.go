@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -65,6 +66,8 @@ func (t *dirTable) list(parts *partitionTable) []PartitionDirs {
 		slices.Sort(dirs)
 		out = append(out, PartitionDirs{parts.tuple(values), dirs})
 	}
-	slices.SortFunc(out, func(a, b PartitionDirs) int { return slices.Compare(a.Dirs, b.Dirs) })
+	slices.SortFunc(out, func(a, b PartitionDirs) int {
+		return cmp.Or(slices.Compare(a.Dirs, b.Dirs), comparePartitions(a.Values, b.Values))
+	})
 	return out
 }

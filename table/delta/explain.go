@@ -21,7 +21,7 @@ import (
 func (t *Table) Explain(ctx context.Context, key lake.Key, cutoff time.Time) (table.Explanation, error) {
 	e := table.Explanation{Path: string(key)}
 	var found []mention
-	err := t.withCheckpoint(func(base *checkpoint) (err error) {
+	err := t.log.withCheckpoint(func(base *checkpoint) (err error) {
 		found, err = t.mentions(ctx, key, cutoff, base)
 		return err
 	})
@@ -78,11 +78,11 @@ func (t *Table) mentions(ctx context.Context, key lake.Key, cutoff time.Time, ba
 	}
 	start := func() sink { return &explainSink{g: g, key: key, base: base, note: note} }
 	none := func(logFile, batch) error { return nil }
-	if err := t.replay(ctx, t.seg.version, base, commitReader{t: t}, start, none); err != nil || base == nil {
+	if err := t.log.replay(ctx, t.log.seg.version, base, commitReader{l: t.log}, start, none); err != nil || base == nil {
 		return found, err
 	}
 	out := start()
-	err = commitReader{t: t}.each(ctx, t.seg.below(base.version), func(c logFile, b batch) error {
+	err = commitReader{l: t.log}.each(ctx, t.log.seg.below(base.version), func(c logFile, b batch) error {
 		for i := range b.files {
 			if err := out.gone(&b.files[i], &c); err != nil {
 				return lineError(c.name, err)
@@ -128,7 +128,7 @@ func (s *explainSink) live(a *logline.Action, _ *logFile) error {
 	if err != nil || what == "" {
 		return err
 	}
-	s.note(mention{version: s.g.t.seg.version, action: what, verdict: "live", rule: fmt.Sprintf("live in version %d: needed", s.g.t.seg.version)})
+	s.note(mention{version: s.g.t.log.seg.version, action: what, verdict: "live", rule: fmt.Sprintf("live in version %d: needed", s.g.t.log.seg.version)})
 	return nil
 }
 

@@ -36,7 +36,7 @@ func (t *Table) Guardian(state map[string]string, caseFold bool) (table.Guardian
 		return nil, &lake.Error{Op: "watch log", Table: t.root.String(), Kind: lake.Invalid, Err: errors.New("the plan doesn't say on which version it was made"),
 			Hint: "Make a new plan."}
 	}
-	return &guardian{t: t, state: state, version: version, caseFold: caseFold, protected: keyset.NewExact(), protocol: t.protocol}, nil
+	return &guardian{t: t, state: state, version: version, caseFold: caseFold, protected: keyset.NewExact(), protocol: t.log.protocol}, nil
 }
 
 // Protected reports whether a commit after the plan names k.
@@ -65,7 +65,7 @@ func (g *guardian) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reader := commitReader{t: g.t}
+	reader := commitReader{l: g.t.log}
 	err = reader.each(ctx, commits, func(c logFile, b batch) error {
 		if err := g.others(c, b); err != nil {
 			return err
@@ -97,10 +97,10 @@ func (g *guardian) identity() error {
 		return g.stale("the table's metadata changed")
 	case now[stateProtocol] != g.state[stateProtocol]:
 		return g.stale("the table's protocol changed")
-	case g.t.seg.version < g.version:
-		return g.stale("the log ends at version %d, before the plan's version %d", g.t.seg.version, g.version)
+	case g.t.log.seg.version < g.version:
+		return g.stale("the log ends at version %d, before the plan's version %d", g.t.log.seg.version, g.version)
 	}
-	if c := g.t.seg.commit(g.version); c.fingerprint() != g.state[stateCommit] {
+	if c := g.t.log.seg.commit(g.version); c.fingerprint() != g.state[stateCommit] {
 		return g.stale("commit %d isn't the one that the plan was made on", g.version)
 	}
 	return nil
@@ -118,7 +118,7 @@ func (g *guardian) newCommits(ctx context.Context) ([]logFile, error) {
 			fresh = append(fresh, e)
 		}
 	}
-	if err := statAll(ctx, g.t.r, g.t.workers(), fresh); err != nil {
+	if err := statAll(ctx, g.t.r, g.t.log.dir.workers(), fresh); err != nil {
 		return nil, err
 	}
 	n, err := classify(fresh)
@@ -163,7 +163,7 @@ func (g *guardian) others(c logFile, b batch) error {
 			if err != nil {
 				return damaged(c.name, err)
 			}
-			if m.fingerprint != g.t.meta.fingerprint {
+			if m.fingerprint != g.t.log.meta.fingerprint {
 				return g.stale("version %d changed the metadata", c.version)
 			}
 		case logline.CommitInfo:

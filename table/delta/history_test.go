@@ -324,7 +324,7 @@ func TestPartitionsOfRemovedFiles(t *testing.T) {
 		pa := lake.Partition{{Column: "year", Value: "2023"}, {Column: "month", Value: "07"}}
 		pb := lake.Partition{{Column: "year", Value: "2024"}, {Column: "month", Null: true}}
 		for k, want := range map[lake.Key][]lake.Partition{
-			"wrong/dir/f": {pa}, "g": {pb, pa}, "h": {pb}, lake.Key(file): {pb}, "s": {{{Column: "year", Value: "2023"}}},
+			"wrong/dir/f": {pa}, "g": {pa, pb}, "h": {pb}, lake.Key(file): {pb}, "s": {{{Column: "year", Value: "2023"}}},
 		} {
 			r, ok := p.Removed(k)
 			if d := cmp.Diff(want, r.Partitions); !ok || d != "" {

@@ -64,7 +64,7 @@ func addItem(months, micros *big.Int, number, unit string) error {
 		return fmt.Errorf("unknown unit %q", unit)
 	}
 	whole, fraction, hasPoint := strings.Cut(strings.TrimLeft(number, "+-"), ".")
-	if len(number)-len(strings.TrimLeft(number, "+-")) > 1 || !allDigits(whole) || !allDigits(fraction) || whole+fraction == "" || len(fraction) > 9 {
+	if len(number)-len(strings.TrimLeft(number, "+-")) > 1 || strings.Trim(whole+fraction, "0123456789") != "" || whole+fraction == "" || len(fraction) > 9 {
 		return fmt.Errorf("%q is no number", number)
 	}
 	if hasPoint && unit != "second" {
@@ -87,13 +87,4 @@ func addItem(months, micros *big.Int, number, unit string) error {
 		return errors.New("an interval out of range")
 	}
 	return nil
-}
-
-func allDigits(s string) bool {
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
 }

@@ -32,8 +32,8 @@ type LiteRange struct {
 // covered; the range's Next still holds for a full run then.
 // Source: spec/delta-vacuum.md 3.5.
 func (t *Table) LiteRange(ctx context.Context, req LiteRequest) (LiteRange, error) {
-	r := LiteRange{First: t.seg.first(), Last: -1}
-	last, ok, err := t.activeAt(ctx, req.Cutoff.Add(-time.Nanosecond))
+	r := LiteRange{First: t.log.seg.first(), Last: -1}
+	last, ok, err := t.log.activeAt(ctx, req.Cutoff.Add(-time.Nanosecond))
 	if err != nil {
 		return r, t.wrap("find lite range", err)
 	}
@@ -77,11 +77,11 @@ func (t *Table) lite(ctx context.Context, req LiteRequest, p *Protection, yield 
 	if err != nil || r.First > r.Last {
 		return err
 	}
-	commits := t.seg.commitsFrom(r.First)
+	commits := t.log.seg.commitsFrom(r.First)
 	commits = commits[:r.Last-commits[0].version+1]
 	s := &liteSink{protectSink: (&protector{t: t, req: ProtectRequest{Cutoff: req.Cutoff}}).start(false),
 		p: p, yielded: keyset.NewExact(), yield: yield}
-	reader := commitReader{t: t, parts: p.parts, skipAdds: true}
+	reader := commitReader{l: t.log, parts: p.parts, skipAdds: true}
 	err = reader.each(ctx, commits, func(c logFile, b batch) error {
 		for i := range b.files {
 			if err := s.gone(&b.files[i], &c); err != nil {

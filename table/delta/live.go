@@ -28,7 +28,7 @@ type LiveFile struct {
 //
 // Errors: as Protect.
 func (t *Table) LiveFiles(ctx context.Context) iter.Seq2[LiveFile, error] {
-	parts := newPartitionTable(t.meta.PartitionColumns)
+	parts := newPartitionTable(t.log.meta.PartitionColumns)
 	return stream(ctx, t, func(ctx context.Context, out chan<- []LiveFile) error {
 		return visit(ctx, t, parts, false, func() *collector[LiveFile] {
 			return &collector[LiveFile]{ctx: ctx, out: out, onLive: func(a *logline.Action, c *logFile) ([]LiveFile, error) { return t.liveFile(a, c, parts) }}
@@ -39,7 +39,7 @@ func (t *Table) LiveFiles(ctx context.Context) iter.Seq2[LiveFile, error] {
 func (t *Table) liveFile(a *logline.Action, c *logFile, parts *partitionTable) ([]LiveFile, error) {
 	f := LiveFile{Size: a.Size, Partition: parts.tuple(a.Values)}
 	if c != nil {
-		f.Committed = t.commitTimeKnown(*c)
+		f.Committed = t.log.commitTimeKnown(*c)
 	}
 	p, err := t.logPath(a.Path)
 	if err != nil {
@@ -167,22 +167,22 @@ type flusher interface {
 // nothing, since what a sink sent can't be taken back.
 func visit[S flusher](ctx context.Context, t *Table, parts *partitionTable, history bool, start func() S) error {
 	none := func(logFile, batch) error { return nil }
-	return t.withCheckpoint(func(base *checkpoint) error {
+	return t.log.withCheckpoint(func(base *checkpoint) error {
 		if base != nil {
 			nothing := func() func(*logline.Action) error { return func(*logline.Action) error { return nil } }
-			if err := t.checkpointFiles(ctx, *base, checkpointValues{}, nothing); err != nil {
+			if err := t.log.reader.files(ctx, *base, checkpointValues{}, nothing); err != nil {
 				return err
 			}
 		}
 		var sinks []S
-		r := commitReader{t: t, parts: parts}
-		err := t.replay(ctx, t.seg.version, base, r, func() sink {
+		r := commitReader{l: t.log, parts: parts}
+		err := t.log.replay(ctx, t.log.seg.version, base, r, func() sink {
 			s := start()
 			sinks = append(sinks, s)
 			return s
 		}, none)
 		if err == nil && base != nil && history {
-			err = r.each(ctx, t.seg.below(base.version), func(c logFile, b batch) error {
+			err = r.each(ctx, t.log.seg.below(base.version), func(c logFile, b batch) error {
 				for i := range b.files {
 					if err := sinks[0].gone(&b.files[i], &c); err != nil {
 						return lineError(c.name, err)
@@ -204,9 +204,9 @@ func visit[S flusher](ctx context.Context, t *Table, parts *partitionTable, hist
 //
 // Errors: as Protect.
 func (t *Table) CountLive(ctx context.Context) error {
-	err := t.withCheckpoint(func(base *checkpoint) error {
+	err := t.log.withCheckpoint(func(base *checkpoint) error {
 		var sinks []*countSink
-		err := t.replay(ctx, t.seg.version, base, commitReader{t: t}, func() sink {
+		err := t.log.replay(ctx, t.log.seg.version, base, commitReader{l: t.log}, func() sink {
 			s := &countSink{}
 			sinks = append(sinks, s)
 			return s
@@ -218,7 +218,7 @@ func (t *Table) CountLive(ctx context.Context) error {
 		for _, s := range sinks {
 			n.files, n.bytes, n.unsized = n.files+s.files, n.bytes+s.bytes, n.unsized || s.unsized
 		}
-		if err := t.checkCounts(n); err != nil {
+		if err := t.log.checkCounts(n.files, n.bytes, n.unsized); err != nil {
 			return err
 		}
 		t.mu.Lock()

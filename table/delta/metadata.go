@@ -63,6 +63,7 @@ const (
 	managedKey     = "delta.managedCommits.commitOwner"
 )
 
+// parseMetadata reads a metaData action of a line.
 func parseMetadata(raw []byte) (Metadata, error) {
 	var a metadataAction
 	if err := json.Unmarshal(raw, &a); err != nil {
@@ -71,6 +72,9 @@ func parseMetadata(raw []byte) (Metadata, error) {
 	return a.metadata()
 }
 
+// metadata returns what the action means.
+//
+// Errors: a partition column that the schema lacks, or a schema that can't be read.
 func (a metadataAction) metadata() (Metadata, error) {
 	m := Metadata{ID: a.ID, PartitionColumns: []Column{}, Configuration: map[string]string{}}
 	if a.Name != nil {

@@ -21,6 +21,7 @@ type partitionTable struct {
 	tuples  []lake.Partition // [0] is nil
 }
 
+// newPartitionTable returns an empty table of values of columns.
 func newPartitionTable(columns []Column) *partitionTable {
 	return &partitionTable{columns: columns, byText: map[string]int32{}, byValue: map[string]int32{}, tuples: []lake.Partition{nil}}
 }

@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,11 @@ type ProtectRequest struct {
 	CaseFold     bool                // also protect lake.Key.Fold of every key
 	Keep         []lake.Key          // keys that somebody else needs, such as a shallow clone
 	Expect       func(lake.Key) bool // which live files a complete listing must show; nil: all
-	Memory       int64               // bytes for Protection.Set, beyond which it lies on disk; 0: no bound
+	ExpectIn     func(lake.Key) bool // and in which directories; nil: in all. Both may be called by many goroutines
+	// Narrow leaves keys in other directories than ExpectIn's out of Protection.Set, which then says nothing of them: whoever asks for it must let
+	// nothing die there. A key is judged by its own directory, so that with CaseFold, where a store may show it in another, nothing is left out.
+	Narrow bool
+	Memory int64 // bytes for Protection.Set, beyond which it lies on disk; 0: no bound
 }
 
 // Protection is all that the log says about the files of a table.
@@ -96,7 +101,7 @@ type protector struct {
 // Source: spec/delta-vacuum.md 1.3-1.9.
 func (t *Table) Protect(ctx context.Context, req ProtectRequest) (*Protection, error) {
 	var p *Protection
-	err := t.withCheckpoint(func(base *checkpoint) (err error) {
+	err := t.log.withCheckpoint(func(base *checkpoint) (err error) {
 		p, err = t.protect(ctx, req, base)
 		return err
 	})
@@ -109,9 +114,9 @@ func (t *Table) Protect(ctx context.Context, req ProtectRequest) (*Protection, e
 func (t *Table) protect(ctx context.Context, req ProtectRequest, base *checkpoint) (*Protection, error) {
 	g := &protector{t: t, req: req, set: protectedSet(req), dvs: keyset.NewExact(), removed: newRemovals(rand.Uint64()), retain: math.MaxInt64}
 	if req.Partitions {
-		g.parts, g.dirs = newPartitionTable(t.meta.PartitionColumns), newDirTable()
+		g.parts, g.dirs = newPartitionTable(t.log.meta.PartitionColumns), newDirTable()
 	}
-	g.noteRetention(t.meta)
+	g.noteRetention(t.log.meta)
 	gap, err := t.historyGap(ctx, req.Cutoff)
 	if err != nil {
 		return nil, err
@@ -122,15 +127,7 @@ func (t *Table) protect(ctx context.Context, req ProtectRequest, base *checkpoin
 			return nil, err
 		}
 	}
-	// WHERE judges files that are gone: where live ones lie is nothing to it.
-	reader := commitReader{t: t, parts: g.parts, removedOnly: true}
-	if err := t.replay(ctx, t.seg.version, base, reader, func() sink { return g.start(true) }, g.others); err != nil {
-		return nil, err
-	}
-	if err := t.checkCounts(g.counts()); err != nil {
-		return nil, err
-	}
-	if err := g.history(ctx, base); err != nil {
+	if err := g.replay(ctx, base); err != nil {
 		return nil, err
 	}
 	for _, v := range req.KeepVersions {
@@ -167,6 +164,8 @@ func (g *protector) start(primary bool) *protectSink {
 
 // counts adds up what the sinks saw live.
 func (g *protector) counts() (n liveCounts) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	for _, s := range g.sinks {
 		n.files, n.bytes, n.outside, n.dvs = n.files+s.n.files, n.bytes+s.n.bytes, n.outside+s.n.outside, n.dvs+s.n.dvs
 		n.unsized = n.unsized || s.n.unsized
@@ -201,8 +200,8 @@ func (g *protector) noteRetention(m Metadata) {
 
 // noteCheckpoints looks at the retention property of every checkpoint that is left.
 func (g *protector) noteCheckpoints(ctx context.Context) error {
-	for _, c := range g.t.checkpoints() {
-		h, err := g.t.checkpointHead(ctx, c)
+	for _, c := range g.t.log.checkpoints() {
+		h, err := g.t.log.reader.head(ctx, c)
 		if isCorrupt(err) {
 			continue // whether it is needed, the replay finds out
 		}
@@ -216,15 +215,33 @@ func (g *protector) noteCheckpoints(ctx context.Context) error {
 	return nil
 }
 
-// history reads the commits below the checkpoint, newest first.
-func (g *protector) history(ctx context.Context, base *checkpoint) error {
-	if base == nil {
-		return nil
+// replay reads the version opened and at the same time what the commits below
+// its checkpoint removed: what a removal is noted as doesn't depend on which of
+// several is met first.
+func (g *protector) replay(ctx context.Context, base *checkpoint) error {
+	var old []logFile
+	if base != nil {
+		old = slices.Clone(g.t.log.seg.below(base.version))
+		slices.Reverse(old)
 	}
-	old := slices.Clone(g.t.seg.below(base.version))
-	slices.Reverse(old)
-	reader := commitReader{t: g.t, parts: g.parts, skipAdds: true}
-	if err := g.read(ctx, reader, old); err != nil || g.parts == nil || g.removed.empty() {
+	var below error
+	var reading sync.WaitGroup
+	early, cancel := context.WithCancel(ctx)
+	defer cancel()
+	reader := commitReader{l: g.t.log, parts: g.parts, skipAdds: true}
+	reading.Go(func() { below = g.read(early, reader, old) })
+	// WHERE judges files that are gone: where live ones lie is nothing to it.
+	opened := commitReader{l: g.t.log, parts: g.parts, removedOnly: true}
+	err := g.t.log.replay(ctx, g.t.log.seg.version, base, opened, func() sink { return g.start(true) }, g.others)
+	if err == nil {
+		n := g.counts()
+		err = g.t.log.checkCounts(n.files, n.bytes, n.unsized)
+	}
+	if err != nil {
+		cancel()
+	}
+	reading.Wait()
+	if err = cmp.Or(err, below); err != nil || g.parts == nil || g.removed.empty() {
 		return err
 	}
 	// WHERE asks what the adds said of the files that are gone.
@@ -252,22 +269,22 @@ func (g *protector) keep(ctx context.Context, v int64) error {
 		return &lake.Error{Op: fmt.Sprintf("keep version %d", v), Kind: lake.Invalid, Err: err,
 			Hint: "Name versions that the log can still rebuild; DESCRIBE HISTORY lists them."}
 	}
-	if v < 0 || v > t.seg.version {
-		return invalid(fmt.Errorf("versions are 0 to %d", t.seg.version))
+	if v < 0 || v > t.log.seg.version {
+		return invalid(fmt.Errorf("versions are 0 to %d", t.log.seg.version))
 	}
 	var last error
-	for _, c := range t.checkpoints() {
-		if c.version > v || t.seg.first() > c.version+1 {
+	for _, c := range t.log.checkpoints() {
+		if c.version > v || t.log.seg.first() > c.version+1 {
 			continue
 		}
-		err := t.replay(ctx, v, &c, commitReader{t: t, parts: g.parts}, func() sink { return keepSink{g.start(false), v} }, g.others)
+		err := t.log.replay(ctx, v, &c, commitReader{l: t.log, parts: g.parts}, func() sink { return keepSink{g.start(false), v} }, g.others)
 		if !isCorrupt(err) {
 			return err
 		}
 		last = err
 	}
-	if t.seg.fromZero {
-		return t.replay(ctx, v, nil, commitReader{t: t, parts: g.parts}, func() sink { return keepSink{g.start(false), v} }, g.others)
+	if t.log.seg.fromZero {
+		return t.log.replay(ctx, v, nil, commitReader{l: t.log, parts: g.parts}, func() sink { return keepSink{g.start(false), v} }, g.others)
 	}
 	if last != nil {
 		return last
@@ -280,17 +297,17 @@ func (g *protector) keep(ctx context.Context, v int64) error {
 //
 // Source: spec/delta-vacuum.md 1.5.
 func (t *Table) historyGap(ctx context.Context, cutoff time.Time) (string, error) {
-	first := t.seg.first()
+	first := t.log.seg.first()
 	if first == 0 {
 		return "", nil
 	}
-	if c := t.seg.commit(first); c != nil {
-		at, err := t.commitTime(ctx, *c)
+	if c := t.log.seg.commit(first); c != nil {
+		at, err := t.log.commitTime(ctx, *c)
 		if err != nil || !at.After(cutoff) {
 			return "", err
 		}
 	}
-	for _, c := range t.checkpoints() {
+	for _, c := range t.log.checkpoints() {
 		// The version before the first commit was made before its checkpoint was written.
 		if c.version == first-1 && !c.parts[0].modified.After(cutoff) {
 			return "", nil
@@ -314,12 +331,12 @@ func (g *protector) finish(ctx context.Context, gap string) (*Protection, error)
 	if asked := t.o.Now().Sub(g.req.Cutoff); gap != "" && asked > g.retain {
 		p.HistoryGap = fmt.Sprintf("%s; checkpoints keep removed files for %v only, %v are asked for", gap, g.retain, asked.Round(time.Second))
 	}
-	if t.meta.Configuration[feedKey] == "true" {
-		v, ok, err := t.activeAt(ctx, g.req.Cutoff.Add(-time.Nanosecond))
+	if t.log.meta.Configuration[feedKey] == "true" {
+		v, ok, err := t.log.activeAt(ctx, g.req.Cutoff.Add(-time.Nanosecond))
 		if err != nil {
 			return nil, err
 		}
-		p.OldestFeed = t.seg.first()
+		p.OldestFeed = t.log.seg.first()
 		if ok {
 			p.OldestFeed = v + 1
 		}

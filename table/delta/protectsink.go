@@ -16,6 +16,10 @@ type protectSink struct {
 	n       liveCounts
 	sampler sampler
 	dirs    *dirCache
+
+	dir    lake.Key // of the live file before
+	listed bool     // what ExpectIn says of it
+	asked  bool     // dir and listed hold
 }
 
 // liveCounts counts what is live at the version opened.
@@ -46,7 +50,11 @@ func (s *protectSink) live(a *logline.Action, _ *logFile) error {
 		}
 	}
 	if !p.Outside {
-		s.protect(p, s.primary)
+		if in := s.within(p.Key); in || !g.narrow() {
+			s.protect(p, in && s.primary && (g.req.Expect == nil || g.req.Expect(p.Key)))
+		} else {
+			s.protectAll(p.Protect)
+		}
 		if s.g.parts != nil && a.Values != 0 {
 			s.note(p.Key, a.Values)
 		}
@@ -59,11 +67,35 @@ func (s *protectSink) live(a *logline.Action, _ *logFile) error {
 	if !onDisk {
 		return nil
 	}
-	s.protect(dv, s.primary && !dv.Outside)
+	s.protect(dv, !dv.Outside && s.primary && (g.req.Expect == nil || g.req.Expect(dv.Key)) && s.within(dv.Key))
 	if s.primary && !dv.Outside && g.dvs.Add(string(dv.Key)) {
 		s.n.dvs++
 	}
 	return nil
+}
+
+// within reports whether a key lies where a complete listing shows it.
+// Neighbours mostly lie in one directory.
+func (s *protectSink) within(k lake.Key) bool {
+	if s.g.req.ExpectIn == nil {
+		return true
+	}
+	if !s.asked || !liesIn(k, s.dir) {
+		s.dir = lake.Key(strings.Clone(string(k.Dir()))) // not the whole page that it is a part of
+		s.listed, s.asked = s.g.req.ExpectIn(s.dir), true
+	}
+	return s.listed
+}
+
+// liesIn reports whether dir is the directory of k.
+func liesIn(k, dir lake.Key) bool {
+	if dir != "" {
+		if !k.Below(dir) {
+			return false
+		}
+		k = k[len(dir)+1:]
+	}
+	return strings.IndexByte(string(k), '/') < 0
 }
 
 // dv resolves the deletion vector of an action; onDisk is false without one.
@@ -74,30 +106,40 @@ func (g *protector) dv(a *logline.Action) (p lake.Paths, onDisk bool, err error)
 	return g.t.dvPaths(a.DV)
 }
 
+// narrow reports whether Set lacks keys on purpose.
+func (g *protector) narrow() bool {
+	return g.req.Narrow && g.req.ExpectIn != nil && !g.req.CaseFold
+}
+
 // protect adds every spelling of a path. Only its key can be expected.
-func (s *protectSink) protect(p lake.Paths, live bool) {
-	if p.Outside {
-		s.protectAll(p.Protect)
-		return
-	}
-	req := &s.g.req
-	if live && (req.Expect == nil || req.Expect(p.Key)) {
+func (s *protectSink) protect(p lake.Paths, expected bool) {
+	switch {
+	case p.Outside:
+	case expected:
 		s.adds.AddExpected(p.Key)
-	} else {
-		s.adds.Add(p.Key)
-	}
-	if req.CaseFold {
-		s.adds.Add(p.Key.Fold())
+		if s.g.req.CaseFold {
+			s.adds.Add(p.Key.Fold())
+		}
+	default:
+		s.add(p.Key)
 	}
 	s.protectAll(p.Protect)
 }
 
 func (s *protectSink) protectAll(keys []lake.Key) {
 	for _, k := range keys {
-		s.adds.Add(k)
-		if s.g.req.CaseFold {
-			s.adds.Add(k.Fold())
-		}
+		s.add(k)
+	}
+}
+
+// add protects one key, unless it lies where nothing is asked for.
+func (s *protectSink) add(k lake.Key) {
+	if s.g.narrow() && !s.within(k) {
+		return
+	}
+	s.adds.Add(k)
+	if s.g.req.CaseFold {
+		s.adds.Add(k.Fold())
 	}
 }
 
@@ -187,7 +229,7 @@ func (g *protector) removalTime(a *logline.Action, c *logFile) int64 {
 	if c == nil {
 		return max(at, g.bound)
 	}
-	return max(at, g.t.commitTimeKnown(*c).UnixMilli())
+	return max(at, g.t.log.commitTimeKnown(*c).UnixMilli())
 }
 
 // keepSink protects what one version needs, with the change data it wrote.

@@ -56,6 +56,7 @@ var features = map[string]role{
 	"adaptiveMetadata": refused, "adaptiveMetadata-preview": refused,
 }
 
+// parseProtocol reads a protocol action of a line.
 func parseProtocol(raw []byte) (protocol, error) {
 	p := protocol{}
 	if err := json.Unmarshal(raw, &p); err != nil {
@@ -124,4 +125,9 @@ func (p protocol) versions() map[string]string {
 // same reports whether p and q ask the same of everybody.
 func (p protocol) same(q protocol) bool {
 	return p.Reader == q.Reader && p.Writer == q.Writer && slices.Equal(p.features(), q.features())
+}
+
+// fingerprint tells protocols that ask something else apart.
+func (p protocol) fingerprint() string {
+	return fmt.Sprintf("%d,%d,%q", p.Reader, p.Writer, p.features())
 }

@@ -202,7 +202,7 @@ func (r *recorder) body(ctx context.Context, c vacuumCommit) ([]byte, error) {
 	now := r.t.o.Now().UnixMilli()
 	c.Timestamp, c.Version, c.Isolation, c.Blind, c.Engine = now, r.tail.version, "SnapshotIsolation", true, r.o.Engine
 	c.Txn = newUUID()
-	if r.t.meta.ict(r.tail.version + 1) {
+	if r.t.log.meta.ict(r.tail.version + 1) {
 		at, err := r.lastICT(ctx)
 		if err != nil {
 			return nil, err
@@ -220,14 +220,11 @@ func (r *recorder) body(ctx context.Context, c vacuumCommit) ([]byte, error) {
 // lastICT is the time of the newest commit, in ms.
 func (r *recorder) lastICT(ctx context.Context) (int64, error) {
 	v := r.tail.version
-	r.t.mu.Lock()
-	at, ok := r.t.ict[v]
-	r.t.mu.Unlock()
-	if ok {
+	if at, ok := r.t.log.knownTime(v); ok {
 		return at.UnixMilli(), nil
 	}
-	if c := r.t.seg.commit(v); c != nil {
-		at, err := r.t.commitTime(ctx, *c)
+	if c := r.t.log.seg.commit(v); c != nil {
+		at, err := r.t.log.commitTime(ctx, *c)
 		return at.UnixMilli(), err
 	}
 	return 0, nil

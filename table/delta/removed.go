@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -46,7 +47,9 @@ func newRemovals(seed uint64) *removals {
 	return &removals{seed: seed, files: map[uint64]removal{}, more: map[uint64][]int32{}}
 }
 
-// add notes a removal of k. Of several the latest counts, and all values.
+// add notes a removal of k. Of several the latest time counts, the first reason
+// in the order of the constants, and all values: in which order they come is
+// nothing to it.
 func (r *removals) add(k lake.Key, n removal) {
 	fp := xxh3.HashStringSeed(string(k), r.seed)
 	r.mu.Lock()
@@ -57,9 +60,7 @@ func (r *removals) add(k lake.Key, n removal) {
 		return
 	}
 	old.values = r.also(fp, old.values, n.values)
-	if old.reason == byFeed {
-		old.reason = n.reason
-	}
+	old.reason = min(old.reason, n.reason)
 	old.time, old.size = max(old.time, n.time), max(old.size, n.size)
 	r.files[fp] = old
 }
@@ -111,6 +112,14 @@ func (r *removals) get(k lake.Key, parts *partitionTable) (Removed, bool) {
 		for _, v := range r.more[fp] {
 			out.Partitions = append(out.Partitions, parts.tuple(v))
 		}
+		slices.SortFunc(out.Partitions, comparePartitions)
 	}
 	return out, true
+}
+
+// comparePartitions orders values of the columns of one table.
+func comparePartitions(a, b lake.Partition) int {
+	return slices.CompareFunc(a, b, func(v, w lake.PartitionValue) int {
+		return cmp.Or(cmp.Compare(v.Column, w.Column), cmp.Compare(v.Value, w.Value))
+	})
 }

@@ -2,7 +2,6 @@ package delta
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -37,12 +36,12 @@ func identity(keys *keyset.Exact, a *logline.Action) keyset.Print {
 // in one commit the add counts.
 //
 // Source: Delta PROTOCOL.md "Action Reconciliation"; spec/delta-vacuum.md 1.4.
-func (t *Table) replay(ctx context.Context, version int64, base *checkpoint, r commitReader, start func() sink, others func(c logFile, b batch) error) error {
+func (l *txLog) replay(ctx context.Context, version int64, base *checkpoint, r commitReader, start func() sink, others func(c logFile, b batch) error) error {
 	from := int64(0)
 	if base != nil {
 		from = base.version + 1
 	}
-	commits := slices.Clone(t.seg.commitsFrom(from))
+	commits := slices.Clone(l.seg.commitsFrom(from))
 	commits = commits[:max(version-from+1, 0)]
 	slices.Reverse(commits)
 	keys := keyset.NewExact()
@@ -54,7 +53,7 @@ func (t *Table) replay(ctx context.Context, version int64, base *checkpoint, r c
 			return lineError(c.name, err)
 		}
 		done += int64(len(b.files))
-		t.o.Observer.Emit(lake.Event{Stage: "replay", Done: done})
+		l.observer.Emit(lake.Event{Stage: "replay", Done: done})
 		return others(c, b)
 	})
 	if err != nil || base == nil {
@@ -64,10 +63,11 @@ func (t *Table) replay(ctx context.Context, version int64, base *checkpoint, r c
 	if r.removedOnly {
 		values.adds = nil
 	}
-	return t.checkpointFiles(ctx, *base, values, func() func(*logline.Action) error {
+	none := keys.Len() == 0 // and that is all now
+	return l.reader.files(ctx, *base, values, func() func(*logline.Action) error {
 		out := start()
 		return func(a *logline.Action) error {
-			if a.Op == logline.Add && (keys.Len() == 0 || !keys.HasPrint(identity(keys, a))) {
+			if a.Op == logline.Add && (none || !keys.HasPrint(identity(keys, a))) {
 				return out.live(a, nil)
 			}
 			return out.gone(a, nil)
@@ -112,33 +112,24 @@ func (r *reconciler) batch(c *logFile, b *batch, out sink) error {
 	return nil
 }
 
-// lineError says which file of the log a fault of one of its actions is in.
-func lineError(name string, err error) error {
-	e := &lake.Error{}
-	if errors.As(err, &e) {
-		return &lake.Error{Op: "replay " + name, Kind: e.Kind, Code: e.Code, Err: err}
-	}
-	return damaged(name, err)
-}
-
 // withCheckpoint calls fn with the best checkpoint, nil where there is none,
 // and again with the next one as long as one turns out to be corrupt.
-func (t *Table) withCheckpoint(fn func(base *checkpoint) error) error {
+func (l *txLog) withCheckpoint(fn func(base *checkpoint) error) error {
 	for {
 		var base *checkpoint
-		if all := t.checkpoints(); len(all) > 0 {
+		if all := l.checkpoints(); len(all) > 0 {
 			base = &all[0]
 		}
-		if base == nil && !t.seg.fromZero {
-			return damaged(LogDir, fmt.Errorf("no checkpoint can be read and commits before %d are gone", t.seg.first()))
+		if base == nil && !l.seg.fromZero {
+			return damaged(LogDir, fmt.Errorf("no checkpoint can be read and commits before %d are gone", l.seg.first()))
 		}
 		err := fn(base)
 		if base == nil || !isCorrupt(err) {
 			return err
 		}
-		if len(t.checkpoints()) == 1 && !t.seg.fromZero {
+		if len(l.checkpoints()) == 1 && !l.seg.fromZero {
 			return err
 		}
-		t.dropCheckpoint(*base, err)
+		l.dropCheckpoint(*base, err)
 	}
 }

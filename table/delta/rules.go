@@ -6,6 +6,9 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 )
 
+// LogDir is the folder of the log, below the root.
+const LogDir = "_delta_log"
+
 // Rules tells which names below the root can be candidates at all. The zero
 // value is valid: a table without partition columns.
 //

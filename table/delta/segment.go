@@ -26,6 +26,15 @@ type logFile struct {
 	time     time.Time // a commit's: when it was made, without in-commit timestamps
 }
 
+// fingerprint tells a commit's file from another one of the same version. A
+// nil one has none.
+func (f *logFile) fingerprint() string {
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d@%d", f.size, f.modified.UnixMilli())
+}
+
 // checkpoint is a complete checkpoint: one file, or all of its parts.
 type checkpoint struct {
 	version int64
@@ -50,7 +59,8 @@ type segment struct {
 	version     int64        // the newest
 	crc         *logFile     // of version
 	info        bool         // there is a _last_vacuum_info
-	etag        string       // of the newest commit
+	staged      []string     // folders of commits that may not be ratified
+	tmp         bool         // there is a folder of unfinished commits
 }
 
 // first returns the oldest contiguous commit's version, version+1 if there is none.
@@ -93,22 +103,6 @@ func listDir(ctx context.Context, r store.Reader, dir, after string) ([]store.In
 	}
 }
 
-// kindOf gives errors of a store their kind.
-func kindOf(err error) lake.Kind {
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return lake.Denied
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return lake.Interrupted
-	case errors.Is(err, store.ErrThrottled), errors.Is(err, store.ErrTruncated):
-		return lake.Transient
-	}
-	if k := lake.KindOf(err); k != lake.Internal {
-		return k
-	}
-	return lake.Transient
-}
-
 // names is a listing of _delta_log by the meaning of its names.
 type names struct {
 	commits    []logFile
@@ -118,7 +112,6 @@ type names struct {
 	staged     []string // folders of commits that may not be ratified
 	tmp        bool
 	vacuumInfo bool
-	etags      map[int64]string
 }
 
 // classify sorts entries of _delta_log by name. Whatever has no meaning here
@@ -126,7 +119,7 @@ type names struct {
 //
 // Source: Delta PROTOCOL.md "File Types"; spec/delta-vacuum.md 1.1.
 func classify(entries []store.Info) (names, error) {
-	n := names{parts: map[[2]int64][]logFile{}, etags: map[int64]string{}}
+	n := names{parts: map[[2]int64][]logFile{}}
 	for _, e := range entries {
 		base := strings.TrimPrefix(e.Name, LogDir+"/")
 		if e.Kind == store.Dir || e.Kind == store.Marker {
@@ -138,7 +131,7 @@ func classify(entries []store.Info) (names, error) {
 			}
 			continue
 		}
-		if e.Kind == store.Symlink && len(base) > 20 && allDigits(base[:20]) {
+		if e.Kind == store.Symlink && len(base) > 20 && strings.Trim(base[:20], "0123456789") == "" {
 			return n, damaged(e.Name, errors.New("a file of the log is a symbolic link"))
 		}
 		if e.Kind == store.File {
@@ -162,7 +155,6 @@ func (n *names) file(e store.Info, base string) {
 	switch {
 	case rest == "json":
 		n.commits = append(n.commits, f)
-		n.etags[version] = e.ETag
 	case rest == "crc":
 		n.crcs = append(n.crcs, f)
 	case rest == "checkpoint.parquet":
@@ -189,7 +181,7 @@ func cutVersion(base string) (int64, string, bool) {
 }
 
 func number(s string, digits int) (int64, bool) {
-	if len(s) != digits || !allDigits(s) {
+	if len(s) != digits || strings.Trim(s, "0123456789") != "" {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
@@ -199,18 +191,13 @@ func number(s string, digits int) (int64, bool) {
 // commitName is the name of a commit below the root.
 func commitName(v int64) string { return fmt.Sprintf("%s/%020d.json", LogDir, v) }
 
-func damaged(name string, err error) error {
-	return &lake.Error{Op: "read log", Key: lake.Key(name), Kind: lake.Damaged, Err: err,
-		Hint: "Nothing was deleted. Check the log with another engine, or restore this file of _delta_log."}
-}
-
 // buildSegment makes the segment of a listing.
 //
 // Errors: NotTable for a log without any version; Damaged for a gap that no
 // checkpoint covers.
 // Source: spec/delta-vacuum.md 1.2.
 func buildSegment(n names) (*segment, error) {
-	s := &segment{version: -1, info: n.vacuumInfo}
+	s := &segment{version: -1, info: n.vacuumInfo, staged: n.staged, tmp: n.tmp}
 	checkpoints := n.complete()
 	if len(n.commits) == 0 {
 		if len(checkpoints) == 0 {
@@ -241,9 +228,6 @@ func buildSegment(n names) (*segment, error) {
 		if c.version == s.version {
 			s.crc = &c
 		}
-	}
-	if newest := s.commit(s.version); newest != nil {
-		s.etag = n.etags[s.version]
 	}
 	return s, s.commitTimes()
 }
@@ -291,26 +275,22 @@ func (s *segment) commitTimes() error {
 	return nil
 }
 
-// loadSegment lists the log and builds its segment.
-func (t *Table) loadSegment(ctx context.Context) (*segment, error) {
-	entries, err := listDir(ctx, t.r, LogDir+"/", "")
+// load lists the log and builds its segment.
+//
+// Errors: as buildSegment; those of the store.
+func (d *logDir) load(ctx context.Context) (*segment, error) {
+	entries, err := listDir(ctx, d.r, LogDir+"/", "")
 	if err != nil {
 		return nil, err
 	}
-	if err := statAll(ctx, t.r, t.workers(), entries); err != nil {
+	if err := statAll(ctx, d.r, d.workers(), entries); err != nil {
 		return nil, err
 	}
 	n, err := classify(entries)
 	if err != nil {
 		return nil, err
 	}
-	s, err := buildSegment(n)
-	if err != nil {
-		return nil, err
-	}
-	t.unratified = n.staged
-	t.hasTmp = n.tmp
-	return s, nil
+	return buildSegment(n)
 }
 
 // statAll fills in sizes and times where listings give names only.
@@ -344,26 +324,26 @@ func statAll(ctx context.Context, r store.Reader, workers int, entries []store.I
 // not yet copied.
 //
 // Source: spec/delta-vacuum.md 1.1, 1.2.
-func (t *Table) checkUnfinished(ctx context.Context) error {
-	for _, dir := range t.unratified {
-		if err := t.checkNewer(ctx, dir, func(rest string) bool { return strings.HasSuffix(rest, ".json") }); err != nil {
+func (d *logDir) checkUnfinished(ctx context.Context, s *segment) error {
+	for _, dir := range s.staged {
+		if err := d.checkNewer(ctx, s.version, dir, func(rest string) bool { return strings.HasSuffix(rest, ".json") }); err != nil {
 			return err
 		}
 	}
-	if !t.hasTmp {
+	if !s.tmp {
 		return nil
 	}
-	return t.checkNewer(ctx, LogDir+"/.tmp", func(rest string) bool { return strings.HasPrefix(rest, "json.") })
+	return d.checkNewer(ctx, s.version, LogDir+"/.tmp", func(rest string) bool { return strings.HasPrefix(rest, "json.") })
 }
 
-func (t *Table) checkNewer(ctx context.Context, dir string, isCommit func(rest string) bool) error {
-	entries, err := listDir(ctx, t.r, dir+"/", "")
+func (d *logDir) checkNewer(ctx context.Context, version int64, dir string, isCommit func(rest string) bool) error {
+	entries, err := listDir(ctx, d.r, dir+"/", "")
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		base := e.Name[strings.LastIndexByte(e.Name, '/')+1:]
-		if v, rest, ok := cutVersion(base); ok && isCommit(rest) && v > t.seg.version {
+		if v, rest, ok := cutVersion(base); ok && isCommit(rest) && v > version {
 			return &lake.Error{Op: "read log", Key: lake.Key(e.Name), Kind: lake.Damaged, Code: "unfinished_commit",
 				Err:  fmt.Errorf("commit %d is staged and may be committed elsewhere", v),
 				Hint: "Nothing was deleted. Let the engine that wrote it finish or read the table once; remove this file only if that commit never happened."}

@@ -1,12 +1,8 @@
 package delta
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"runtime"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -15,9 +11,6 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table"
 )
-
-// LogDir is the folder of the log, below the root.
-const LogDir = "_delta_log"
 
 // Options tunes Open. The zero value is valid.
 type Options struct {
@@ -41,22 +34,10 @@ type Table struct {
 	root lake.Root
 	o    Options
 
-	seg        *segment
-	unratified []string // folders of staged commits
-	hasTmp     bool
-	bodies     bodies
-	footers    parquetFiles
-	protocol   protocol
-	meta       Metadata
-	begun      map[int64]bool // commits of which only the beginning was read
-	checksum   *checksum      // of the version opened, nil if there is none
+	log *txLog
 
-	protocolVersion, metadataVersion int64 // where protocol and meta stand
-
-	mu       sync.Mutex
-	warnings []string
-	ict      map[int64]time.Time // in-commit timestamps read so far
-	live     [2]int64            // files and bytes, -1 until counted
+	mu   sync.Mutex
+	live [2]int64 // files and bytes, -1 until counted
 }
 
 // Detect reports whether a Delta table's root is at r: a folder _delta_log with
@@ -82,52 +63,16 @@ func Open(ctx context.Context, r store.Reader, root lake.Root, o Options) (*Tabl
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	t := &Table{r: r, root: root, o: o, ict: map[int64]time.Time{}, live: [2]int64{-1, -1},
-		begun: map[int64]bool{}, bodies: bodies{data: map[string][]byte{}, left: cacheSize}, footers: parquetFiles{files: map[string]*parquetFile{}}}
-	if err := t.open(ctx); err != nil {
+	t := &Table{r: r, root: root, o: o, live: [2]int64{-1, -1}}
+	var err error
+	if t.log, err = openLog(ctx, r, logOptions{workers: o.Workers, brief: o.Brief, observer: o.Observer}); err != nil {
 		return nil, t.wrap("open delta table", err)
 	}
 	return t, nil
 }
 
-func (t *Table) open(ctx context.Context) (err error) {
-	if t.seg, err = t.loadSegment(ctx); err != nil {
-		return err
-	}
-	err = t.judge(ctx)
-	if k := lake.KindOf(err); t.Brief() && (k == lake.Damaged || k == lake.Unsupported) {
-		t.o.Brief = false // the rest of the long commits may say otherwise
-		clear(t.begun)
-		err = t.judge(ctx)
-	}
-	return err
-}
-
 // Brief reports whether Open has read only the beginning of some commits.
-func (t *Table) Brief() bool { return len(t.begun) > 0 }
-
-// judge reads protocol and metadata and gates on them.
-func (t *Table) judge(ctx context.Context) error {
-	if err := t.readHead(ctx); err != nil {
-		return err
-	}
-	if err := t.protocol.gate(); err != nil {
-		return err
-	}
-	t.meta.Clustered = slices.Contains(t.protocol.features(), "clustering")
-	if err := t.meta.coordinated(); err != nil {
-		return err
-	}
-	if err := t.checkUnfinished(ctx); err != nil {
-		return err
-	}
-	if newest := t.seg.commit(t.seg.version); newest != nil {
-		if _, err := t.commitTime(ctx, *newest); err != nil { // Info and Recorder need it
-			return err
-		}
-	}
-	return t.readChecksum(ctx)
-}
+func (t *Table) Brief() bool { return t.log.isBrief() }
 
 // wrap names the table in an error, once.
 func (t *Table) wrap(op string, err error) error {
@@ -141,81 +86,58 @@ func (t *Table) wrap(op string, err error) error {
 	return &lake.Error{Op: op, Table: t.root.String(), Kind: lake.KindOf(err), Code: e.Code, Err: err}
 }
 
-func (t *Table) warn(format string, args ...any) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if w := fmt.Sprintf(format, args...); !slices.Contains(t.warnings, w) {
-		t.warnings = append(t.warnings, w)
-	}
-}
-
-// workers is how many files of the log are read at once.
-func (t *Table) workers() int { return workersFor(t.r, t.o.Workers) }
-
-func workersFor(r store.Reader, wished int) int {
-	if wished > 0 {
-		return wished
-	}
-	if tr := r.Traits(); tr.Directories && tr.NamesFirst { // a local disk: the processors are the limit
-		return max(runtime.GOMAXPROCS(0), 2)
-	}
-	return 32
-}
-
 // Version returns the version that the table was opened at.
-func (t *Table) Version() int64 { return t.seg.version }
+func (t *Table) Version() int64 { return t.log.seg.version }
 
 // Metadata returns the metadata of the version opened.
-func (t *Table) Metadata() Metadata { return t.meta }
+func (t *Table) Metadata() Metadata { return t.log.meta }
 
 // Rules returns the hidden rules of the table.
-func (t *Table) Rules() Rules { return t.meta.rules(t.protocol) }
+func (t *Table) Rules() Rules { return t.log.meta.rules(t.log.protocol) }
 
 // Retention returns delta.deletedFileRetentionDuration, a week by default.
 //
 // Errors: Damaged for a value outside the interval grammar or below zero.
 // Source: spec/delta-vacuum.md 3.4.
 func (t *Table) Retention() (time.Duration, error) {
-	d, err := t.meta.retention()
+	d, err := t.log.meta.retention()
 	return d, t.wrap("read retention", err)
 }
 
 // Warnings says what was odd in the log and yet harmless, such as a corrupt
 // checkpoint that an older one replaced. It grows with Protect.
 func (t *Table) Warnings() []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Clone(t.warnings)
+	return t.log.warned()
 }
 
 // Info describes the table. ActiveFiles and ActiveBytes are -1 until Protect or
 // CountLive have run, unless the log's checksum file has them.
 func (t *Table) Info() table.Info {
-	version := t.seg.version
+	version := t.log.seg.version
 	i := table.Info{
-		Table: t.root.String(), Format: "delta", TableID: t.meta.ID, Name: t.meta.Name, Version: &version,
-		Protocol: t.protocol.versions(), Features: t.protocol.features(), PartitionColumns: []string{},
-		Properties: t.meta.Configuration, RetentionSource: retentionKey,
+		Table: t.root.String(), Format: "delta", TableID: t.log.meta.ID, Name: t.log.meta.Name, Version: &version,
+		Protocol: t.log.protocol.versions(), Features: t.log.protocol.features(), PartitionColumns: []string{},
+		Properties: t.log.meta.Configuration, RetentionSource: retentionKey,
 	}
-	if c := t.seg.commit(version); c != nil {
-		i.Committed = t.commitTimeKnown(*c).UTC()
+	if c := t.log.seg.commit(version); c != nil {
+		i.Committed = t.log.commitTimeKnown(*c).UTC()
 	}
-	for _, c := range t.meta.PartitionColumns {
+	for _, c := range t.log.meta.PartitionColumns {
 		i.PartitionColumns = append(i.PartitionColumns, c.Name)
 	}
-	if d, err := t.meta.retention(); err != nil {
-		i.Retention = "unreadable: " + t.meta.Configuration[retentionKey]
+	if d, err := t.log.meta.retention(); err != nil {
+		i.Retention = "unreadable: " + t.log.meta.Configuration[retentionKey]
 	} else {
 		i.Retention = d.String()
 	}
-	if _, ok := t.meta.Configuration[retentionKey]; !ok {
+	if _, ok := t.log.meta.Configuration[retentionKey]; !ok {
 		i.RetentionSource = "default"
 	}
 	t.mu.Lock()
 	i.ActiveFiles, i.ActiveBytes = t.live[0], t.live[1]
 	t.mu.Unlock()
-	if i.ActiveFiles < 0 && t.checksum != nil {
-		i.ActiveFiles, i.ActiveBytes = cmp.Or(t.checksum.numFiles(), -1), cmp.Or(t.checksum.bytes(), -1)
+	if i.ActiveFiles < 0 {
+		i.ActiveFiles, i.ActiveBytes = t.log.counts()
 	}
 	return i
 }
@@ -232,20 +154,7 @@ const (
 // State is what a plan's head keeps of the table for Guardian.
 func (t *Table) State() map[string]string {
 	return map[string]string{
-		stateVersion: strconv.FormatInt(t.seg.version, 10), stateTable: t.meta.ID, stateMetadata: t.meta.fingerprint,
-		stateProtocol: t.protocol.fingerprint(), stateCommit: t.seg.commit(t.seg.version).fingerprint(),
+		stateVersion: strconv.FormatInt(t.log.seg.version, 10), stateTable: t.log.meta.ID, stateMetadata: t.log.meta.fingerprint,
+		stateProtocol: t.log.protocol.fingerprint(), stateCommit: t.log.seg.commit(t.log.seg.version).fingerprint(),
 	}
-}
-
-// fingerprint tells a commit's file from another one of the same version. A
-// nil one has none.
-func (f *logFile) fingerprint() string {
-	if f == nil {
-		return ""
-	}
-	return fmt.Sprintf("%d@%d", f.size, f.modified.UnixMilli())
-}
-
-func (p protocol) fingerprint() string {
-	return fmt.Sprintf("%d,%d,%q", p.Reader, p.Writer, p.features())
 }

@@ -33,7 +33,7 @@ type watermarkFile struct {
 // Watermark is ReadWatermark as of the time when Open listed the log: it takes
 // no request where there was none.
 func (t *Table) Watermark(ctx context.Context) (Watermark, error) {
-	if !t.seg.info {
+	if !t.log.seg.info {
 		return Watermark{}, nil
 	}
 	return t.ReadWatermark(ctx)
@@ -54,10 +54,10 @@ func (t *Table) ReadWatermark(ctx context.Context) (Watermark, error) {
 		body, err = io.ReadAll(io.LimitReader(rc, 1<<16))
 	}
 	if err != nil {
-		return Watermark{}, t.wrap("read watermark", readError(logFile{name: watermarkName}, err))
+		return Watermark{}, t.wrap("read watermark", readError(watermarkName, err))
 	}
 	w := parseWatermark(body)
-	if w.Version != nil && *w.Version > t.seg.version {
+	if w.Version != nil && *w.Version > t.log.seg.version {
 		w.Version = nil
 	}
 	return w, nil

@@ -23,6 +23,7 @@ type Column struct {
 	pages  *parquet.FilePages
 	page   parquet.Page
 
+	max      int    // the leaf's highest definition level
 	def, rep []byte // levels of the page; def is empty where every value is there
 	n        int    // values of the page, nulls too
 	loaded   int64  // values of all pages so far
@@ -52,7 +53,7 @@ func (c *Column) AllNull() bool {
 
 // defined reports whether value i of the page is there.
 func (c *Column) defined(i int) bool {
-	return len(c.def) == 0 || int(c.def[i]) == c.Leaf.MaxDefinitionLevel()
+	return len(c.def) == 0 || int(c.def[i]) == c.max
 }
 
 // At moves to a row, never back, and reports whether its value is there. Only
@@ -68,13 +69,17 @@ func (c *Column) At(row int64) (bool, error) {
 			return false, err
 		}
 	}
-	skip := int(row - c.row)
-	if len(c.def) == 0 {
+	switch skip := int(row - c.row); {
+	case len(c.def) == 0:
 		c.val += skip
-	} else {
-		c.val += bytes.Count(c.def[c.pos:c.pos+skip], []byte{byte(c.Leaf.MaxDefinitionLevel())})
+	case skip == 1: // as mostly
+		if c.defined(c.pos) {
+			c.val++
+		}
+	default:
+		c.val += bytes.Count(c.def[c.pos:c.pos+skip], []byte{byte(c.max)})
 	}
-	c.pos, c.row = c.pos+skip, row
+	c.pos, c.row = c.pos+int(row-c.row), row
 	return c.defined(c.pos), nil
 }
 
@@ -122,6 +127,7 @@ func (c *Column) IntAt(row int64, n *int64) error {
 
 func (c *Column) nextPage() error {
 	if c.pages == nil {
+		c.max = c.Leaf.MaxDefinitionLevel()
 		c.pages = c.Chunk.(*parquet.FileColumnChunk).PagesFrom(c.Source)
 	}
 	parquet.Release(c.page)

@@ -76,6 +76,17 @@ func (f *Range) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
+// Begin opens the read of the bytes from off on, unless they are held, before
+// they are asked for. What goes wrong shows when they are.
+func (f *Range) Begin(off int64) {
+	if from := off - f.heldAt; f.body != nil || off < 0 || off >= f.end || from >= 0 && from < int64(len(f.held)) {
+		return
+	}
+	if body, err := f.r.Open(f.ctx, f.Name, off, f.end-off); err == nil {
+		f.body, f.pos = body, off
+	}
+}
+
 func (f *Range) note(err error) {
 	if f.Err == nil {
 		f.Err = err

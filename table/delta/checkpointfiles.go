@@ -1,0 +1,152 @@
+package delta
+
+import (
+	"context"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/logline"
+)
+
+// files calls a function of each of at most rowGroupWorkers goroutines with every add
+// and remove of a checkpoint. start makes such a function; it and its
+// action are used by one goroutine at a time.
+func (r *checkpointReader) files(ctx context.Context, c checkpoint, parts checkpointValues, start func() func(*logline.Action) error) error {
+	o, err := r.openCheckpoint(ctx, c)
+	if err != nil {
+		return err
+	}
+	fns := make([]func(*logline.Action) error, r.rowGroupWorkers())
+	for i := range fns {
+		fns[i] = start()
+	}
+	if o.json != nil {
+		intern := parts.removes.interner()
+		if parts.adds != nil {
+			intern = parts.adds.interner()
+		}
+		err := r.dir.lines(ctx, *o.json, func(line []byte) error {
+			a, err := logline.Parse(line, intern)
+			if err != nil || a.Op != logline.Add && a.Op != logline.Remove {
+				return err
+			}
+			return fns[0](&a)
+		})
+		if err != nil {
+			return asCorrupt(err)
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	var groups []*rowGroup
+	for _, p := range o.files {
+		for i := range p.f.RowGroups() {
+			groups = append(groups, &rowGroup{dir: r.dir, ctx: ctx, file: p, index: i})
+		}
+	}
+	if len(groups) < len(fns) {
+		spread(ctx, g, groups, parts, fns)
+		return g.Wait()
+	}
+	free := make(chan func(*logline.Action) error, len(fns))
+	for _, fn := range fns {
+		free <- fn
+	}
+	g.SetLimit(len(fns))
+	for _, group := range groups {
+		g.Go(func() error {
+			fn := <-free
+			defer func() { free <- fn }()
+			return group.run(func() error { return group.files(parts, fn) })
+		})
+	}
+	return g.Wait()
+}
+
+// rowGroupWorkers is how many row groups are read at once: on a store that has
+// to be waited for, more than there are processors.
+func (r *checkpointReader) rowGroupWorkers() int {
+	if r.dir.workers() > 8 {
+		return max(runtime.GOMAXPROCS(0), 8)
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// rowsAtOnce is how many actions are handed over at once.
+const rowsAtOnce = 1024
+
+// rows is some actions of a row group.
+type rows struct {
+	of      *rowGroup
+	actions []logline.Action
+}
+
+// spread makes g read fewer row groups than there are functions, and all the
+// functions take a share of their rows: reading them is the smaller part of the
+// work.
+func spread(ctx context.Context, g *errgroup.Group, groups []*rowGroup, parts checkpointValues, fns []func(*logline.Action) error) {
+	full := make(chan rows, len(fns))
+	empty := make(chan []logline.Action, 2*len(fns)+len(groups)) // to be filled again
+	var reading sync.WaitGroup
+	for _, group := range groups {
+		reading.Add(1)
+		g.Go(func() error {
+			defer reading.Done()
+			return group.run(func() error { return group.batches(ctx, parts, full, empty) })
+		})
+	}
+	for _, fn := range fns {
+		g.Go(func() error {
+			for r := range full {
+				for i := range r.actions {
+					if err := fn(&r.actions[i]); err != nil {
+						return r.of.fault(err)
+					}
+				}
+				clear(r.actions)
+				select {
+				case empty <- r.actions[:0]:
+				default:
+				}
+			}
+			return nil
+		})
+	}
+	go func() {
+		reading.Wait()
+		close(full)
+	}()
+}
+
+// batches sends every add and remove of a row group to full.
+func (g *rowGroup) batches(ctx context.Context, parts checkpointValues, full chan<- rows, empty <-chan []logline.Action) error {
+	var batch []logline.Action
+	flush := func() error {
+		select {
+		case full <- rows{g, batch}:
+			batch = nil
+			return nil
+		case <-ctx.Done():
+			return &lake.Error{Op: "read checkpoint", Kind: lake.Interrupted, Err: ctx.Err()}
+		}
+	}
+	err := g.files(parts, func(a *logline.Action) error {
+		if batch == nil {
+			select {
+			case batch = <-empty:
+			default:
+				batch = make([]logline.Action, 0, rowsAtOnce)
+			}
+		}
+		if batch = append(batch, *a); len(batch) < rowsAtOnce {
+			return nil
+		}
+		return flush()
+	})
+	if err != nil || len(batch) == 0 {
+		return err
+	}
+	return flush()
+}
