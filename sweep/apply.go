@@ -16,6 +16,7 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
 	"github.com/lakesweep/lakesweep/table/delta"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
 // Apply carries out a plan: it opens the table anew, has the guards clear the
@@ -101,7 +102,7 @@ func (e *Engine) deltaJob(ctx context.Context, p *plan.Plan, h *filelist.Head, r
 	if err != nil {
 		return job, o, err
 	}
-	if job.Recorder, err = t.Recorder(store.Confine(all, delta.LogDir), e.recording(&job, h, req, t)); err != nil {
+	if job.Recorder, err = t.Recorder(store.Confine(all, meta.LogDir), e.recording(&job, h, req, t)); err != nil {
 		return job, o, err
 	}
 	rules := t.Rules()

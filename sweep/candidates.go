@@ -11,7 +11,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake/predicate"
 	"github.com/lakesweep/lakesweep/listing"
 	"github.com/lakesweep/lakesweep/store"
-	"github.com/lakesweep/lakesweep/table/delta"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
 // joinMemory is what an anti-join sorts in where nobody says how much memory there is.
@@ -83,7 +83,7 @@ func (e *Engine) list(ctx context.Context, run *deltaRun, j *antijoin.Join) (lis
 		Enter:    run.enter(j),
 	}
 	if !listing.Fans(run.reader.Traits()) {
-		o.Within = listing.Except(delta.LogDir)
+		o.Within = listing.Except(meta.LogDir)
 		if run.where != nil {
 			o.Reach = run.reach()
 		}
@@ -134,7 +134,7 @@ func (run *deltaRun) reach() func(string) listing.Reach {
 	return func(dir string) listing.Reach {
 		k := lake.Listed(dir)
 		switch {
-		case dir == delta.LogDir:
+		case dir == meta.LogDir:
 			return listing.Nothing
 		case !run.rules.Visible(k) || run.where.dirMatches(k):
 			return listing.Whole
@@ -156,14 +156,14 @@ func (run *deltaRun) foreign(ctx context.Context, dir string, entries []store.In
 		}
 		metadata = metadata || name == "metadata" && entries[i].Kind == store.Dir
 	}
-	if delta.Foreign(marks) {
+	if meta.Foreign(marks) {
 		return true, nil
 	}
 	if !metadata {
 		return false, nil
 	}
 	names, err := childNames(ctx, run.reader, dir+"/metadata/")
-	return delta.IcebergMetadata(names), err
+	return meta.IcebergMetadata(names), err
 }
 
 // childNames lists the names in one directory; none if it is gone.

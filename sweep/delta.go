@@ -10,6 +10,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/predicate"
 	"github.com/lakesweep/lakesweep/table/delta"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
 // deltaRun is one planning run over a Delta table: what the log says, before
@@ -18,8 +19,8 @@ type deltaRun struct {
 	*place
 	req       PlanRequest
 	table     *delta.Table
-	meta      delta.Metadata
-	rules     delta.Rules
+	meta      meta.Metadata
+	rules     meta.Rules
 	retain    time.Duration // asked for
 	property  time.Duration // the table's own
 	cutoff    time.Time
@@ -206,7 +207,7 @@ func invalid(table, what, hint string) error {
 }
 
 // compileFilter compiles WHERE against the table's schema.
-func compileFilter(req PlanRequest, m delta.Metadata, now time.Time) (*filter, error) {
+func compileFilter(req PlanRequest, m meta.Metadata, now time.Time) (*filter, error) {
 	schema := partitionSchema(m)
 	p, err := predicate.Compile(req.Where, schema, predicate.Options{Now: now, Zone: req.TimeZone})
 	if err != nil {
@@ -215,7 +216,7 @@ func compileFilter(req PlanRequest, m delta.Metadata, now time.Time) (*filter, e
 	return &filter{predicate: p, schema: schema}, nil
 }
 
-func partitionSchema(m delta.Metadata) predicate.Schema {
+func partitionSchema(m meta.Metadata) predicate.Schema {
 	schema := predicate.Schema{Other: m.DataColumns, Clustered: m.Clustered}
 	for _, c := range m.PartitionColumns {
 		schema.Partition = append(schema.Partition, predicate.Column{Name: c.Name, Physical: c.Physical, Type: c.Type})

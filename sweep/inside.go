@@ -8,7 +8,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
-	"github.com/lakesweep/lakesweep/table/delta"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
 // insides finds tables inside the table where no listing shows their marks: in
@@ -60,7 +60,7 @@ func (s *insides) once(ctx context.Context, dir lake.Key) func() (bool, error) {
 func isTableAt(ctx context.Context, r store.Reader, prefix string) (bool, error) {
 	if r.Traits().Directories {
 		// The mark's name is enough, as in a listing, whatever it holds.
-		for _, mark := range []string{delta.LogDir, ".hoodie"} {
+		for _, mark := range []string{meta.LogDir, ".hoodie"} {
 			if _, err := r.Stat(ctx, prefix+mark); err == nil || !errors.Is(err, fs.ErrNotExist) {
 				return err == nil, err
 			}
@@ -69,5 +69,5 @@ func isTableAt(ctx context.Context, r store.Reader, prefix string) (bool, error)
 		return is, err
 	}
 	names, err := childNames(ctx, r, prefix+"metadata/")
-	return delta.IcebergMetadata(names), err
+	return meta.IcebergMetadata(names), err
 }

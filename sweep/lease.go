@@ -14,14 +14,14 @@ import (
 	"github.com/lakesweep/lakesweep/reap"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table"
-	"github.com/lakesweep/lakesweep/table/delta"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
 // leaseObject lies in the log, so that every run on the table finds it,
 // whatever machine it runs on. Readers of Delta ignore names in the log that
 // they don't know, and no vacuum takes a name there for data
 // (spec/delta-vacuum.md 1.1, 1.10).
-const leaseObject = delta.LogDir + "/_lakesweep.lock"
+const leaseObject = meta.LogDir + "/_lakesweep.lock"
 
 // lease takes the lease of the table at root, which s holds. Where the log may not
 // be written, or knows no conditions, the lease lies in the state directory
@@ -30,7 +30,7 @@ const leaseObject = delta.LogDir + "/_lakesweep.lock"
 // Errors: Locked; those of the store.
 func (e *Engine) lease(ctx context.Context, s store.Store, planID string, root lake.Root) (lock.Lease, error) {
 	o := advisory.Options{Object: leaseObject, Holder: e.Tool, PlanID: planID, Process: advisory.Self(), Now: e.Now}
-	lease, err := advisory.New(s, store.Confine(s, delta.LogDir), o).Acquire(ctx)
+	lease, err := advisory.New(s, store.Confine(s, meta.LogDir), o).Acquire(ctx)
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, store.ErrUnsupported) {
 		return lease, err
 	}

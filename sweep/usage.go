@@ -15,7 +15,7 @@ import (
 	"github.com/lakesweep/lakesweep/listing"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table"
-	"github.com/lakesweep/lakesweep/table/delta"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
 // Usage counts files and bytes by partition: live in the newest version, held
@@ -86,7 +86,7 @@ func (u *usage) enter(ctx context.Context, dir string, entries []store.Info) (li
 func (u *usage) batch(ctx context.Context, batch []store.Info) error {
 	for _, info := range batch {
 		k := lake.Listed(info.Name)
-		if _, foreign := delta.ForeignRoot(k); info.Kind != store.File || foreign || !u.run.rules.Visible(k) {
+		if _, foreign := meta.ForeignRoot(k); info.Kind != store.File || foreign || !u.run.rules.Visible(k) {
 			continue
 		}
 		protected := u.run.protected.Set.Has(k)

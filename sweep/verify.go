@@ -16,7 +16,7 @@ import (
 	"github.com/lakesweep/lakesweep/listing"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table"
-	"github.com/lakesweep/lakesweep/table/delta"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
 // Verify compares the live files of a table with storage and yields what
@@ -96,7 +96,7 @@ func (e *Engine) verify(ctx context.Context, req PlanRequest, emit func(table.Fi
 // verifier collects findings.
 type verifier struct {
 	*place
-	rules delta.Rules
+	rules meta.Rules
 	mu    sync.Mutex
 	emit  func(table.Finding) error
 }
@@ -125,7 +125,7 @@ func (v *verifier) list(ctx context.Context, e *Engine, tuning Tuning) (*keyset.
 	o := listing.Options{Workers: tuning.Workers, Observer: e.Observe}
 	o.Enter = func(_ context.Context, dir string, entries []store.Info) (listing.Decision, error) {
 		for _, entry := range entries {
-			if root, ok := delta.ForeignRoot(lake.Listed(entry.Name + "/x")); ok {
+			if root, ok := meta.ForeignRoot(lake.Listed(entry.Name + "/x")); ok {
 				return listing.Decision{Drop: true}, found(root)
 			}
 		}
@@ -134,7 +134,7 @@ func (v *verifier) list(ctx context.Context, e *Engine, tuning Tuning) (*keyset.
 	_, err := listing.Walk(ctx, v.reader, o, func(batch []store.Info) error {
 		for _, info := range batch {
 			k := lake.Listed(info.Name)
-			if root, ok := delta.ForeignRoot(k); ok {
+			if root, ok := meta.ForeignRoot(k); ok {
 				if err := found(root); err != nil {
 					return err
 				}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/checkpoint"
 )
 
 // maxDirs bounds the pairs of partition values and directories.
@@ -53,7 +54,7 @@ func (c *dirCache) add(values int32, k lake.Key) {
 }
 
 // list returns the directories by partition values, nil if there were too many.
-func (t *dirTable) list(parts *partitionTable) []PartitionDirs {
+func (t *dirTable) list(parts *checkpoint.Partitions) []PartitionDirs {
 	if t.full {
 		return nil
 	}
@@ -64,7 +65,7 @@ func (t *dirTable) list(parts *partitionTable) []PartitionDirs {
 	out := []PartitionDirs{}
 	for values, dirs := range byValues {
 		slices.Sort(dirs)
-		out = append(out, PartitionDirs{parts.tuple(values), dirs})
+		out = append(out, PartitionDirs{parts.Tuple(values), dirs})
 	}
 	slices.SortFunc(out, func(a, b PartitionDirs) int {
 		return cmp.Or(slices.Compare(a.Dirs, b.Dirs), comparePartitions(a.Values, b.Values))

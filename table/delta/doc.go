@@ -1,19 +1,18 @@
-// Package delta reads the transaction log of a Delta table: what is live, what
-// history still needs, what the log removed and when, and which names below
-// the root belong to the table at all.
+// Package delta says what the log of a Delta table means for its files: what is
+// live, what history still needs, what the log removed and when, and which
+// names below the root belong to the table at all.
+//
+// The log itself is read by packages of its own: table/delta/logdir (the
+// folder), logline (the lines), checkpoint, meta (protocol, metadata, hidden
+// names) and txlog (which of all actions count).
 //
 // Invariants:
 //
-//  1. The log is listed once, completely; _last_checkpoint is never authority.
-//  2. An action's identity is (path as stored, deletion vector id). Paths are
-//     normalised for protection only, never before reconciliation.
-//  3. Whatever can't be read in full ends with an error: a commit that is
-//     empty, cut or missing, a missing part or sidecar, a count that differs
-//     from the checksum file's.
-//  4. The protocol gate runs in Open, so no path leads around it.
-//  5. A file is needed if it was live at any instant from the cutoff on. It
+//  1. Paths are normalised for protection only, after reconciliation.
+//  2. A file is needed if it was live at any instant from the cutoff on. It
 //     stopped being live at the later of its deletionTimestamp and the time of
 //     the commit that removed it.
+//  3. What the log can't prove is an error or said by name (HistoryGap).
 //
 // The package knows nothing of listings, plans or deletes; it writes only
 // through Recorder.

@@ -10,7 +10,10 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/delta/logdir"
+	"github.com/lakesweep/lakesweep/table/delta/logfault"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
+	"github.com/lakesweep/lakesweep/table/delta/txlog"
 )
 
 // Explain says what the log knows about key: every version and action that
@@ -21,7 +24,7 @@ import (
 func (t *Table) Explain(ctx context.Context, key lake.Key, cutoff time.Time) (table.Explanation, error) {
 	e := table.Explanation{Path: string(key)}
 	var found []mention
-	err := t.log.withCheckpoint(func(base *checkpoint) (err error) {
+	err := t.log.WithCheckpoint(func(base *logdir.Checkpoint) (err error) {
 		found, err = t.mentions(ctx, key, cutoff, base)
 		return err
 	})
@@ -60,7 +63,7 @@ type mention struct {
 }
 
 // mentions gathers all actions that name key. Sinks may run in parallel.
-func (t *Table) mentions(ctx context.Context, key lake.Key, cutoff time.Time, base *checkpoint) ([]mention, error) {
+func (t *Table) mentions(ctx context.Context, key lake.Key, cutoff time.Time, base *logdir.Checkpoint) ([]mention, error) {
 	g := &protector{t: t, req: ProtectRequest{Cutoff: cutoff}}
 	gap, err := t.historyGap(ctx, cutoff)
 	if err != nil {
@@ -76,16 +79,16 @@ func (t *Table) mentions(ctx context.Context, key lake.Key, cutoff time.Time, ba
 		defer mu.Unlock()
 		found = append(found, m)
 	}
-	start := func() sink { return &explainSink{g: g, key: key, base: base, note: note} }
-	none := func(logFile, batch) error { return nil }
-	if err := t.log.replay(ctx, t.log.seg.version, base, commitReader{l: t.log}, start, none); err != nil || base == nil {
+	start := func() txlog.Sink { return &explainSink{g: g, key: key, base: base, note: note} }
+	none := func(logdir.File, txlog.Batch) error { return nil }
+	if err := t.log.Replay(ctx, t.log.Segment.Version, base, txlog.Commits{Log: t.log}, start, none); err != nil || base == nil {
 		return found, err
 	}
 	out := start()
-	err = commitReader{l: t.log}.each(ctx, t.log.seg.below(base.version), func(c logFile, b batch) error {
-		for i := range b.files {
-			if err := out.gone(&b.files[i], &c); err != nil {
-				return lineError(c.name, err)
+	err = txlog.Commits{Log: t.log}.Each(ctx, t.log.Segment.Below(base.Version), func(c logdir.File, b txlog.Batch) error {
+		for i := range b.Files {
+			if err := out.Gone(&b.Files[i], &c); err != nil {
+				return logfault.LineError(c.Name, err)
 			}
 		}
 		return nil
@@ -96,7 +99,7 @@ func (t *Table) mentions(ctx context.Context, key lake.Key, cutoff time.Time, ba
 type explainSink struct {
 	g    *protector
 	key  lake.Key
-	base *checkpoint
+	base *logdir.Checkpoint
 	note func(mention)
 }
 
@@ -121,27 +124,27 @@ func (s *explainSink) which(a *logline.Action) (string, error) {
 	return "deletion_vector", nil
 }
 
-// live also stands for checkpoint rows, whose version is the checkpoint's:
+// Live also stands for checkpoint rows, whose version is the checkpoint's:
 // the commit that wrote them isn't known there.
-func (s *explainSink) live(a *logline.Action, _ *logFile) error {
+func (s *explainSink) Live(a *logline.Action, _ *logdir.File) error {
 	what, err := s.which(a)
 	if err != nil || what == "" {
 		return err
 	}
-	s.note(mention{version: s.g.t.log.seg.version, action: what, verdict: "live", rule: fmt.Sprintf("live in version %d: needed", s.g.t.log.seg.version)})
+	s.note(mention{version: s.g.t.log.Segment.Version, action: what, verdict: "live", rule: fmt.Sprintf("live in version %d: needed", s.g.t.log.Segment.Version)})
 	return nil
 }
 
-func (s *explainSink) gone(a *logline.Action, c *logFile) error {
+func (s *explainSink) Gone(a *logline.Action, c *logdir.File) error {
 	what, err := s.which(a)
 	if err != nil || what == "" {
 		return err
 	}
 	m := mention{action: what, checkpoint: c == nil}
 	if c != nil {
-		m.version = c.version
+		m.version = c.Version
 	} else {
-		m.version = s.base.version
+		m.version = s.base.Version
 	}
 	if a.Op == logline.Add {
 		m.rule = "added; a later action decides"

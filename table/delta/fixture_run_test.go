@@ -14,6 +14,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table/delta"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
 // when gives a run's clock and cutoff.
@@ -67,7 +68,7 @@ func fullByWalk(t *testing.T, dir string, tab *delta.Table, p *delta.Protection,
 			for _, e := range entries {
 				names = append(names, e.Name())
 			}
-			if delta.Foreign(names) {
+			if meta.Foreign(names) {
 				return filepath.SkipDir
 			}
 			return nil

@@ -10,7 +10,11 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/keyset"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/delta/logdir"
+	"github.com/lakesweep/lakesweep/table/delta/logfault"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
+	"github.com/lakesweep/lakesweep/table/delta/txlog"
 )
 
 // guardian replays the commits that come after a plan.
@@ -21,7 +25,7 @@ type guardian struct {
 	caseFold  bool
 	protected *keyset.Exact
 	checked   bool // the table is the plan's
-	protocol  protocol
+	protocol  meta.Protocol
 }
 
 // Guardian watches the log from the version that state names on. state is what
@@ -36,7 +40,7 @@ func (t *Table) Guardian(state map[string]string, caseFold bool) (table.Guardian
 		return nil, &lake.Error{Op: "watch log", Table: t.root.String(), Kind: lake.Invalid, Err: errors.New("the plan doesn't say on which version it was made"),
 			Hint: "Make a new plan."}
 	}
-	return &guardian{t: t, state: state, version: version, caseFold: caseFold, protected: keyset.NewExact(), protocol: t.log.protocol}, nil
+	return &guardian{t: t, state: state, version: version, caseFold: caseFold, protected: keyset.NewExact(), protocol: t.log.Protocol}, nil
 }
 
 // Protected reports whether a commit after the plan names k.
@@ -65,14 +69,14 @@ func (g *guardian) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reader := commitReader{l: g.t.log}
-	err = reader.each(ctx, commits, func(c logFile, b batch) error {
+	reader := txlog.Commits{Log: g.t.log}
+	err = reader.Each(ctx, commits, func(c logdir.File, b txlog.Batch) error {
 		if err := g.others(c, b); err != nil {
 			return err
 		}
-		for i := range b.files {
-			if err := g.protect(&b.files[i]); err != nil {
-				return lineError(c.name, err)
+		for i := range b.Files {
+			if err := g.protect(&b.Files[i]); err != nil {
+				return logfault.LineError(c.Name, err)
 			}
 		}
 		return nil
@@ -81,7 +85,7 @@ func (g *guardian) refresh(ctx context.Context) error {
 		return err
 	}
 	if len(commits) > 0 {
-		g.version = commits[len(commits)-1].version
+		g.version = commits[len(commits)-1].Version
 	}
 	g.checked = true
 	return nil
@@ -97,82 +101,82 @@ func (g *guardian) identity() error {
 		return g.stale("the table's metadata changed")
 	case now[stateProtocol] != g.state[stateProtocol]:
 		return g.stale("the table's protocol changed")
-	case g.t.log.seg.version < g.version:
-		return g.stale("the log ends at version %d, before the plan's version %d", g.t.log.seg.version, g.version)
+	case g.t.log.Segment.Version < g.version:
+		return g.stale("the log ends at version %d, before the plan's version %d", g.t.log.Segment.Version, g.version)
 	}
-	if c := g.t.log.seg.commit(g.version); c.fingerprint() != g.state[stateCommit] {
+	if c := g.t.log.Segment.Commit(g.version); c.Fingerprint() != g.state[stateCommit] {
 		return g.stale("commit %d isn't the one that the plan was made on", g.version)
 	}
 	return nil
 }
 
 // newCommits lists the commits after the newest one known.
-func (g *guardian) newCommits(ctx context.Context) ([]logFile, error) {
-	entries, err := listDir(ctx, g.t.r, LogDir+"/", commitName(g.version))
+func (g *guardian) newCommits(ctx context.Context) ([]logdir.File, error) {
+	entries, err := logdir.ListDir(ctx, g.t.r, meta.LogDir+"/", logdir.CommitName(g.version))
 	if err != nil {
 		return nil, err
 	}
 	fresh := entries[:0]
 	for _, e := range entries {
-		if v, rest, ok := cutVersion(e.Name[len(LogDir)+1:]); ok && v > g.version && (rest == "json" || len(rest) > 10 && rest[:10] == "checkpoint") {
+		if v, rest, ok := logdir.CutVersion(e.Name[len(meta.LogDir)+1:]); ok && v > g.version && (rest == "json" || len(rest) > 10 && rest[:10] == "checkpoint") {
 			fresh = append(fresh, e)
 		}
 	}
-	if err := statAll(ctx, g.t.r, g.t.log.dir.workers(), fresh); err != nil {
+	if err := logdir.StatAll(ctx, g.t.r, g.t.log.Dir.Workers(), fresh); err != nil {
 		return nil, err
 	}
-	n, err := classify(fresh)
+	n, err := logdir.Classify(fresh)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(n.commits, func(a, b logFile) int { return int(a.version - b.version) })
-	for i, c := range n.commits {
-		if c.version != g.version+1+int64(i) {
+	slices.SortFunc(n.Commits, func(a, b logdir.File) int { return int(a.Version - b.Version) })
+	for i, c := range n.Commits {
+		if c.Version != g.version+1+int64(i) {
 			return nil, g.stale("commit %d is gone, a later one is there", g.version+1+int64(i))
 		}
-		if c.size == 0 {
-			return nil, damaged(c.name, errors.New("the commit is empty"))
+		if c.Size == 0 {
+			return nil, logfault.Damaged(c.Name, errors.New("the commit is empty"))
 		}
-		n.commits[i].time = c.modified
+		n.Commits[i].Time = c.Modified
 	}
-	for _, c := range n.complete() {
-		if c.version > g.version+int64(len(n.commits)) {
-			return nil, g.stale("checkpoint %d is there, its commit is gone", c.version)
+	for _, c := range n.Complete() {
+		if c.Version > g.version+int64(len(n.Commits)) {
+			return nil, g.stale("checkpoint %d is there, its commit is gone", c.Version)
 		}
 	}
-	return n.commits, nil
+	return n.Commits, nil
 }
 
 // others looks at what a commit says beside its files.
-func (g *guardian) others(c logFile, b batch) error {
-	for _, a := range b.others {
+func (g *guardian) others(c logdir.File, b txlog.Batch) error {
+	for _, a := range b.Others {
 		switch a.Op {
 		case logline.Protocol:
-			p, err := parseProtocol(a.Raw)
+			p, err := meta.ParseProtocol(a.Raw)
 			if err != nil {
-				return damaged(c.name, err)
+				return logfault.Damaged(c.Name, err)
 			}
-			if err := p.gate(); err != nil {
+			if err := p.Gate(); err != nil {
 				return err
 			}
-			if !p.same(g.protocol) {
-				return g.stale("version %d changed the protocol", c.version)
+			if !p.Same(g.protocol) {
+				return g.stale("version %d changed the protocol", c.Version)
 			}
 		case logline.Metadata:
-			m, err := parseMetadata(a.Raw)
+			m, err := meta.ParseMetadata(a.Raw)
 			if err != nil {
-				return damaged(c.name, err)
+				return logfault.Damaged(c.Name, err)
 			}
-			if m.fingerprint != g.t.log.meta.fingerprint {
-				return g.stale("version %d changed the metadata", c.version)
+			if m.Fingerprint != g.t.log.Metadata.Fingerprint {
+				return g.stale("version %d changed the metadata", c.Version)
 			}
 		case logline.CommitInfo:
-			info, err := parseCommitInfo(a.Raw)
+			info, err := txlog.ParseCommitInfo(a.Raw)
 			if err != nil {
-				return damaged(c.name, err)
+				return logfault.Damaged(c.Name, err)
 			}
 			if info.Operation == "RESTORE" {
-				return g.stale("version %d restored an older one", c.version)
+				return g.stale("version %d restored an older one", c.Version)
 			}
 		}
 	}

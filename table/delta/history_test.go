@@ -12,6 +12,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table/delta"
 	"github.com/lakesweep/lakesweep/table/delta/deltatest"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
 const week = 7 * 24 * time.Hour
@@ -360,7 +361,7 @@ func TestColumnMappingGivesLogicalNames(t *testing.T) {
 	f.Commit(day(2))
 	tab := f.mustOpen(t)
 	m := tab.Metadata()
-	if d := cmp.Diff([]delta.Column{{Name: "p", Physical: "col-7", Type: "integer"}}, m.PartitionColumns); d != "" || m.DataColumns[0] != "v" {
+	if d := cmp.Diff([]meta.Column{{Name: "p", Physical: "col-7", Type: "integer"}}, m.PartitionColumns); d != "" || m.DataColumns[0] != "v" {
 		t.Error(d, m.DataColumns)
 	}
 	for lf, err := range tab.LiveFiles(t.Context()) {

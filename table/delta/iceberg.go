@@ -7,6 +7,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/delta/logdir"
 )
 
 // NewestIcebergMetadata returns when the youngest Iceberg metadata file in the
@@ -17,7 +18,7 @@ import (
 // Errors: those of the store.
 // Source: spec/delta-vacuum.md 1.10 (OURS).
 func NewestIcebergMetadata(ctx context.Context, r store.Reader) (newest time.Time, err error) {
-	entries, err := listDir(ctx, r, "metadata/", "")
+	entries, err := logdir.ListDir(ctx, r, "metadata/", "")
 	if err == nil {
 		mine := entries[:0]
 		for _, e := range entries {
@@ -25,7 +26,7 @@ func NewestIcebergMetadata(ctx context.Context, r store.Reader) (newest time.Tim
 				mine = append(mine, e)
 			}
 		}
-		entries, err = mine, statAll(ctx, r, workersFor(r, 0), mine)
+		entries, err = mine, logdir.StatAll(ctx, r, logdir.WorkersFor(r, 0), mine)
 	}
 	if err != nil {
 		return time.Time{}, &lake.Error{Op: "look for iceberg metadata", Kind: lake.KindOf(err), Err: err}

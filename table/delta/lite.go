@@ -10,7 +10,11 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/keyset"
+	"github.com/lakesweep/lakesweep/table/delta/logdir"
+	"github.com/lakesweep/lakesweep/table/delta/logfault"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
+	"github.com/lakesweep/lakesweep/table/delta/txlog"
 )
 
 // LiteRequest asks for the verdicts that the log alone gives.
@@ -32,8 +36,8 @@ type LiteRange struct {
 // covered; the range's Next still holds for a full run then.
 // Source: spec/delta-vacuum.md 3.5.
 func (t *Table) LiteRange(ctx context.Context, req LiteRequest) (LiteRange, error) {
-	r := LiteRange{First: t.log.seg.first(), Last: -1}
-	last, ok, err := t.log.activeAt(ctx, req.Cutoff.Add(-time.Nanosecond))
+	r := LiteRange{First: t.log.Segment.First(), Last: -1}
+	last, ok, err := t.log.ActiveAt(ctx, req.Cutoff.Add(-time.Nanosecond))
 	if err != nil {
 		return r, t.wrap("find lite range", err)
 	}
@@ -77,18 +81,18 @@ func (t *Table) lite(ctx context.Context, req LiteRequest, p *Protection, yield 
 	if err != nil || r.First > r.Last {
 		return err
 	}
-	commits := t.log.seg.commitsFrom(r.First)
-	commits = commits[:r.Last-commits[0].version+1]
+	commits := t.log.Segment.CommitsFrom(r.First)
+	commits = commits[:r.Last-commits[0].Version+1]
 	s := &liteSink{protectSink: (&protector{t: t, req: ProtectRequest{Cutoff: req.Cutoff}}).start(false),
 		p: p, yielded: keyset.NewExact(), yield: yield}
-	reader := commitReader{l: t.log, parts: p.parts, skipAdds: true}
-	err = reader.each(ctx, commits, func(c logFile, b batch) error {
-		for i := range b.files {
-			if err := s.gone(&b.files[i], &c); err != nil {
+	reader := txlog.Commits{Log: t.log, Parts: p.parts, SkipAdds: true}
+	err = reader.Each(ctx, commits, func(c logdir.File, b txlog.Batch) error {
+		for i := range b.Files {
+			if err := s.Gone(&b.Files[i], &c); err != nil {
 				if errors.Is(err, errStopped) {
 					return err
 				}
-				return lineError(c.name, err)
+				return logfault.LineError(c.Name, err)
 			}
 		}
 		return nil
@@ -106,7 +110,7 @@ type liteSink struct {
 	yield   func(lake.Verdict) bool
 }
 
-func (s *liteSink) gone(a *logline.Action, c *logFile) error {
+func (s *liteSink) Gone(a *logline.Action, c *logdir.File) error {
 	if a.Op == logline.Add {
 		return nil
 	}
@@ -124,7 +128,7 @@ func (s *liteSink) gone(a *logline.Action, c *logFile) error {
 	return s.verdict(dv, a, c, -1)
 }
 
-func (s *liteSink) verdict(paths lake.Paths, a *logline.Action, c *logFile, size int64) error {
+func (s *liteSink) verdict(paths lake.Paths, a *logline.Action, c *logdir.File, size int64) error {
 	k := paths.Key
 	if paths.Outside || s.p.holds(k) || inLog(k) || s.g.removalTime(a, c) >= s.g.req.Cutoff.UnixMilli() || !s.yielded.Add(string(k)) {
 		return nil
@@ -150,5 +154,5 @@ func (s *liteSink) verdict(paths lake.Paths, a *logline.Action, c *logFile, size
 
 // inLog reports whether k lies in or below a folder _delta_log at any depth.
 func inLog(k lake.Key) bool {
-	return strings.Contains("/"+string(k)+"/", "/"+LogDir+"/")
+	return strings.Contains("/"+string(k)+"/", "/"+meta.LogDir+"/")
 }

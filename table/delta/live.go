@@ -8,7 +8,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/checkpoint"
+	"github.com/lakesweep/lakesweep/table/delta/logdir"
+	"github.com/lakesweep/lakesweep/table/delta/logfault"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
+	"github.com/lakesweep/lakesweep/table/delta/txlog"
 )
 
 // LiveFile is a data file of the version opened.
@@ -28,18 +32,18 @@ type LiveFile struct {
 //
 // Errors: as Protect.
 func (t *Table) LiveFiles(ctx context.Context) iter.Seq2[LiveFile, error] {
-	parts := newPartitionTable(t.log.meta.PartitionColumns)
+	parts := checkpoint.NewPartitions(t.log.Metadata.PartitionColumns)
 	return stream(ctx, t, func(ctx context.Context, out chan<- []LiveFile) error {
 		return visit(ctx, t, parts, false, func() *collector[LiveFile] {
-			return &collector[LiveFile]{ctx: ctx, out: out, onLive: func(a *logline.Action, c *logFile) ([]LiveFile, error) { return t.liveFile(a, c, parts) }}
+			return &collector[LiveFile]{ctx: ctx, out: out, onLive: func(a *logline.Action, c *logdir.File) ([]LiveFile, error) { return t.liveFile(a, c, parts) }}
 		})
 	})
 }
 
-func (t *Table) liveFile(a *logline.Action, c *logFile, parts *partitionTable) ([]LiveFile, error) {
-	f := LiveFile{Size: a.Size, Partition: parts.tuple(a.Values)}
+func (t *Table) liveFile(a *logline.Action, c *logdir.File, parts *checkpoint.Partitions) ([]LiveFile, error) {
+	f := LiveFile{Size: a.Size, Partition: parts.Tuple(a.Values)}
 	if c != nil {
-		f.Committed = t.log.commitTimeKnown(*c)
+		f.Committed = t.log.CommitTimeKnown(*c)
 	}
 	p, err := t.logPath(a.Path)
 	if err != nil {
@@ -75,7 +79,7 @@ func (t *Table) OutsidePaths(ctx context.Context) iter.Seq2[string, error] {
 	})
 }
 
-func (t *Table) outsidePaths(a *logline.Action, _ *logFile) (out []string, err error) {
+func (t *Table) outsidePaths(a *logline.Action, _ *logdir.File) (out []string, err error) {
 	p, err := t.logPath(a.Path)
 	if err != nil {
 		return nil, err
@@ -124,15 +128,15 @@ func stream[T any](ctx context.Context, t *Table, produce func(context.Context, 
 type collector[T any] struct {
 	ctx            context.Context
 	out            chan<- []T
-	onLive, onGone func(*logline.Action, *logFile) ([]T, error)
+	onLive, onGone func(*logline.Action, *logdir.File) ([]T, error)
 	batch          []T
 }
 
-func (s *collector[T]) live(a *logline.Action, c *logFile) error { return s.take(a, c, s.onLive) }
+func (s *collector[T]) Live(a *logline.Action, c *logdir.File) error { return s.take(a, c, s.onLive) }
 
-func (s *collector[T]) gone(a *logline.Action, c *logFile) error { return s.take(a, c, s.onGone) }
+func (s *collector[T]) Gone(a *logline.Action, c *logdir.File) error { return s.take(a, c, s.onGone) }
 
-func (s *collector[T]) take(a *logline.Action, c *logFile, fn func(*logline.Action, *logFile) ([]T, error)) error {
+func (s *collector[T]) take(a *logline.Action, c *logdir.File, fn func(*logline.Action, *logdir.File) ([]T, error)) error {
 	if fn == nil {
 		return nil
 	}
@@ -140,7 +144,7 @@ func (s *collector[T]) take(a *logline.Action, c *logFile, fn func(*logline.Acti
 	if err != nil {
 		return err
 	}
-	if s.batch = append(s.batch, found...); len(s.batch) >= batchSize {
+	if s.batch = append(s.batch, found...); len(s.batch) >= txlog.BatchSize {
 		return s.flush()
 	}
 	return nil
@@ -158,34 +162,34 @@ func (s *collector[T]) flush() error {
 
 // flusher is a sink with something to send at the end.
 type flusher interface {
-	sink
+	txlog.Sink
 	flush() error
 }
 
 // visit replays the version opened, and with history the commits below the
 // checkpoint. A corrupt checkpoint is found out first, by reading it for
 // nothing, since what a sink sent can't be taken back.
-func visit[S flusher](ctx context.Context, t *Table, parts *partitionTable, history bool, start func() S) error {
-	none := func(logFile, batch) error { return nil }
-	return t.log.withCheckpoint(func(base *checkpoint) error {
+func visit[S flusher](ctx context.Context, t *Table, parts *checkpoint.Partitions, history bool, start func() S) error {
+	none := func(logdir.File, txlog.Batch) error { return nil }
+	return t.log.WithCheckpoint(func(base *logdir.Checkpoint) error {
 		if base != nil {
 			nothing := func() func(*logline.Action) error { return func(*logline.Action) error { return nil } }
-			if err := t.log.reader.files(ctx, *base, checkpointValues{}, nothing); err != nil {
+			if err := t.log.Reader.Files(ctx, *base, checkpoint.Values{}, nothing); err != nil {
 				return err
 			}
 		}
 		var sinks []S
-		r := commitReader{l: t.log, parts: parts}
-		err := t.log.replay(ctx, t.log.seg.version, base, r, func() sink {
+		r := txlog.Commits{Log: t.log, Parts: parts}
+		err := t.log.Replay(ctx, t.log.Segment.Version, base, r, func() txlog.Sink {
 			s := start()
 			sinks = append(sinks, s)
 			return s
 		}, none)
 		if err == nil && base != nil && history {
-			err = r.each(ctx, t.log.seg.below(base.version), func(c logFile, b batch) error {
-				for i := range b.files {
-					if err := sinks[0].gone(&b.files[i], &c); err != nil {
-						return lineError(c.name, err)
+			err = r.Each(ctx, t.log.Segment.Below(base.Version), func(c logdir.File, b txlog.Batch) error {
+				for i := range b.Files {
+					if err := sinks[0].Gone(&b.Files[i], &c); err != nil {
+						return logfault.LineError(c.Name, err)
 					}
 				}
 				return nil
@@ -204,13 +208,13 @@ func visit[S flusher](ctx context.Context, t *Table, parts *partitionTable, hist
 //
 // Errors: as Protect.
 func (t *Table) CountLive(ctx context.Context) error {
-	err := t.log.withCheckpoint(func(base *checkpoint) error {
+	err := t.log.WithCheckpoint(func(base *logdir.Checkpoint) error {
 		var sinks []*countSink
-		err := t.log.replay(ctx, t.log.seg.version, base, commitReader{l: t.log}, func() sink {
+		err := t.log.Replay(ctx, t.log.Segment.Version, base, txlog.Commits{Log: t.log}, func() txlog.Sink {
 			s := &countSink{}
 			sinks = append(sinks, s)
 			return s
-		}, func(logFile, batch) error { return nil })
+		}, func(logdir.File, txlog.Batch) error { return nil })
 		if err != nil {
 			return err
 		}
@@ -218,7 +222,7 @@ func (t *Table) CountLive(ctx context.Context) error {
 		for _, s := range sinks {
 			n.files, n.bytes, n.unsized = n.files+s.files, n.bytes+s.bytes, n.unsized || s.unsized
 		}
-		if err := t.log.checkCounts(n.files, n.bytes, n.unsized); err != nil {
+		if err := t.log.CheckCounts(n.files, n.bytes, n.unsized); err != nil {
 			return err
 		}
 		t.mu.Lock()
@@ -232,11 +236,11 @@ func (t *Table) CountLive(ctx context.Context) error {
 // countSink counts what is live.
 type countSink liveCounts
 
-func (s *countSink) live(a *logline.Action, _ *logFile) error {
+func (s *countSink) Live(a *logline.Action, _ *logdir.File) error {
 	s.files++
 	s.bytes += max(a.Size, 0)
 	s.unsized = s.unsized || a.Size < 0
 	return nil
 }
 
-func (s *countSink) gone(*logline.Action, *logFile) error { return nil }
+func (s *countSink) Gone(*logline.Action, *logdir.File) error { return nil }

@@ -14,7 +14,12 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/keyset"
+	"github.com/lakesweep/lakesweep/table/delta/checkpoint"
+	"github.com/lakesweep/lakesweep/table/delta/logdir"
+	"github.com/lakesweep/lakesweep/table/delta/logfault"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
+	"github.com/lakesweep/lakesweep/table/delta/txlog"
 )
 
 // ProtectRequest says what Protect must keep besides the live files.
@@ -52,7 +57,7 @@ type Protection struct {
 	Warnings []string
 
 	removals *removals
-	parts    *partitionTable
+	parts    *checkpoint.Partitions
 	caseFold bool // Set holds folded forms too
 }
 
@@ -79,7 +84,7 @@ type protector struct {
 	set     *keyset.Builder
 	dvs     *keyset.Exact // of live files, for counting
 	removed *removals
-	parts   *partitionTable
+	parts   *checkpoint.Partitions
 	dirs    *dirTable
 	bound   int64 // ms; no checkpoint tombstone without a commit was committed later
 
@@ -101,7 +106,7 @@ type protector struct {
 // Source: spec/delta-vacuum.md 1.3-1.9.
 func (t *Table) Protect(ctx context.Context, req ProtectRequest) (*Protection, error) {
 	var p *Protection
-	err := t.log.withCheckpoint(func(base *checkpoint) (err error) {
+	err := t.log.WithCheckpoint(func(base *logdir.Checkpoint) (err error) {
 		p, err = t.protect(ctx, req, base)
 		return err
 	})
@@ -111,12 +116,12 @@ func (t *Table) Protect(ctx context.Context, req ProtectRequest) (*Protection, e
 	return p, nil
 }
 
-func (t *Table) protect(ctx context.Context, req ProtectRequest, base *checkpoint) (*Protection, error) {
+func (t *Table) protect(ctx context.Context, req ProtectRequest, base *logdir.Checkpoint) (*Protection, error) {
 	g := &protector{t: t, req: req, set: protectedSet(req), dvs: keyset.NewExact(), removed: newRemovals(rand.Uint64()), retain: math.MaxInt64}
 	if req.Partitions {
-		g.parts, g.dirs = newPartitionTable(t.log.meta.PartitionColumns), newDirTable()
+		g.parts, g.dirs = checkpoint.NewPartitions(t.log.Metadata.PartitionColumns), newDirTable()
 	}
-	g.noteRetention(t.log.meta)
+	g.noteRetention(t.log.Metadata)
 	gap, err := t.historyGap(ctx, req.Cutoff)
 	if err != nil {
 		return nil, err
@@ -175,12 +180,12 @@ func (g *protector) counts() (n liveCounts) {
 
 // others looks at the metaData of each commit read, for the smallest
 // retention that was ever in force.
-func (g *protector) others(c logFile, b batch) error {
-	for _, a := range b.others {
+func (g *protector) others(c logdir.File, b txlog.Batch) error {
+	for _, a := range b.Others {
 		if a.Op == logline.Metadata {
-			m, err := parseMetadata(a.Raw)
+			m, err := meta.ParseMetadata(a.Raw)
 			if err != nil {
-				return damaged(c.name, err)
+				return logfault.Damaged(c.Name, err)
 			}
 			g.noteRetention(m)
 		}
@@ -188,8 +193,8 @@ func (g *protector) others(c logFile, b batch) error {
 	return nil
 }
 
-func (g *protector) noteRetention(m Metadata) {
-	d, err := m.retention()
+func (g *protector) noteRetention(m meta.Metadata) {
+	d, err := m.Retention()
 	if err != nil {
 		d = 0 // nothing is sure then
 	}
@@ -200,16 +205,16 @@ func (g *protector) noteRetention(m Metadata) {
 
 // noteCheckpoints looks at the retention property of every checkpoint that is left.
 func (g *protector) noteCheckpoints(ctx context.Context) error {
-	for _, c := range g.t.log.checkpoints() {
-		h, err := g.t.log.reader.head(ctx, c)
-		if isCorrupt(err) {
+	for _, c := range g.t.log.Checkpoints() {
+		h, err := g.t.log.Reader.Head(ctx, c)
+		if logfault.IsCorrupt(err) {
 			continue // whether it is needed, the replay finds out
 		}
 		if err != nil {
 			return err
 		}
-		if h.metadataVersion >= 0 {
-			g.noteRetention(h.metadata)
+		if h.MetadataVersion >= 0 {
+			g.noteRetention(h.Metadata)
 		}
 	}
 	return nil
@@ -218,24 +223,24 @@ func (g *protector) noteCheckpoints(ctx context.Context) error {
 // replay reads the version opened and at the same time what the commits below
 // its checkpoint removed: what a removal is noted as doesn't depend on which of
 // several is met first.
-func (g *protector) replay(ctx context.Context, base *checkpoint) error {
-	var old []logFile
+func (g *protector) replay(ctx context.Context, base *logdir.Checkpoint) error {
+	var old []logdir.File
 	if base != nil {
-		old = slices.Clone(g.t.log.seg.below(base.version))
+		old = slices.Clone(g.t.log.Segment.Below(base.Version))
 		slices.Reverse(old)
 	}
 	var below error
 	var reading sync.WaitGroup
 	early, cancel := context.WithCancel(ctx)
 	defer cancel()
-	reader := commitReader{l: g.t.log, parts: g.parts, skipAdds: true}
+	reader := txlog.Commits{Log: g.t.log, Parts: g.parts, SkipAdds: true}
 	reading.Go(func() { below = g.read(early, reader, old) })
 	// WHERE judges files that are gone: where live ones lie is nothing to it.
-	opened := commitReader{l: g.t.log, parts: g.parts, removedOnly: true}
-	err := g.t.log.replay(ctx, g.t.log.seg.version, base, opened, func() sink { return g.start(true) }, g.others)
+	opened := txlog.Commits{Log: g.t.log, Parts: g.parts, RemovedOnly: true}
+	err := g.t.log.Replay(ctx, g.t.log.Segment.Version, base, opened, func() txlog.Sink { return g.start(true) }, g.others)
 	if err == nil {
 		n := g.counts()
-		err = g.t.log.checkCounts(n.files, n.bytes, n.unsized)
+		err = g.t.log.CheckCounts(n.files, n.bytes, n.unsized)
 	}
 	if err != nil {
 		cancel()
@@ -245,17 +250,17 @@ func (g *protector) replay(ctx context.Context, base *checkpoint) error {
 		return err
 	}
 	// WHERE asks what the adds said of the files that are gone.
-	reader.skipAdds = false
+	reader.SkipAdds = false
 	return g.read(ctx, reader, old)
 }
 
 // read hands the actions of old commits to a sink.
-func (g *protector) read(ctx context.Context, reader commitReader, commits []logFile) error {
+func (g *protector) read(ctx context.Context, reader txlog.Commits, commits []logdir.File) error {
 	out := g.start(false)
-	return reader.each(ctx, commits, func(c logFile, b batch) error {
-		for i := range b.files {
-			if err := out.gone(&b.files[i], &c); err != nil {
-				return lineError(c.name, err)
+	return reader.Each(ctx, commits, func(c logdir.File, b txlog.Batch) error {
+		for i := range b.Files {
+			if err := out.Gone(&b.Files[i], &c); err != nil {
+				return logfault.LineError(c.Name, err)
 			}
 		}
 		return g.others(c, b)
@@ -269,22 +274,22 @@ func (g *protector) keep(ctx context.Context, v int64) error {
 		return &lake.Error{Op: fmt.Sprintf("keep version %d", v), Kind: lake.Invalid, Err: err,
 			Hint: "Name versions that the log can still rebuild; DESCRIBE HISTORY lists them."}
 	}
-	if v < 0 || v > t.log.seg.version {
-		return invalid(fmt.Errorf("versions are 0 to %d", t.log.seg.version))
+	if v < 0 || v > t.log.Segment.Version {
+		return invalid(fmt.Errorf("versions are 0 to %d", t.log.Segment.Version))
 	}
 	var last error
-	for _, c := range t.log.checkpoints() {
-		if c.version > v || t.log.seg.first() > c.version+1 {
+	for _, c := range t.log.Checkpoints() {
+		if c.Version > v || t.log.Segment.First() > c.Version+1 {
 			continue
 		}
-		err := t.log.replay(ctx, v, &c, commitReader{l: t.log, parts: g.parts}, func() sink { return keepSink{g.start(false), v} }, g.others)
-		if !isCorrupt(err) {
+		err := t.log.Replay(ctx, v, &c, txlog.Commits{Log: t.log, Parts: g.parts}, func() txlog.Sink { return keepSink{g.start(false), v} }, g.others)
+		if !logfault.IsCorrupt(err) {
 			return err
 		}
 		last = err
 	}
-	if t.log.seg.fromZero {
-		return t.log.replay(ctx, v, nil, commitReader{l: t.log, parts: g.parts}, func() sink { return keepSink{g.start(false), v} }, g.others)
+	if t.log.Segment.FromZero {
+		return t.log.Replay(ctx, v, nil, txlog.Commits{Log: t.log, Parts: g.parts}, func() txlog.Sink { return keepSink{g.start(false), v} }, g.others)
 	}
 	if last != nil {
 		return last
@@ -297,19 +302,19 @@ func (g *protector) keep(ctx context.Context, v int64) error {
 //
 // Source: spec/delta-vacuum.md 1.5.
 func (t *Table) historyGap(ctx context.Context, cutoff time.Time) (string, error) {
-	first := t.log.seg.first()
+	first := t.log.Segment.First()
 	if first == 0 {
 		return "", nil
 	}
-	if c := t.log.seg.commit(first); c != nil {
-		at, err := t.log.commitTime(ctx, *c)
+	if c := t.log.Segment.Commit(first); c != nil {
+		at, err := t.log.CommitTime(ctx, *c)
 		if err != nil || !at.After(cutoff) {
 			return "", err
 		}
 	}
-	for _, c := range t.log.checkpoints() {
+	for _, c := range t.log.Checkpoints() {
 		// The version before the first commit was made before its checkpoint was written.
-		if c.version == first-1 && !c.parts[0].modified.After(cutoff) {
+		if c.Version == first-1 && !c.Parts[0].Modified.After(cutoff) {
 			return "", nil
 		}
 	}
@@ -331,12 +336,12 @@ func (g *protector) finish(ctx context.Context, gap string) (*Protection, error)
 	if asked := t.o.Now().Sub(g.req.Cutoff); gap != "" && asked > g.retain {
 		p.HistoryGap = fmt.Sprintf("%s; checkpoints keep removed files for %v only, %v are asked for", gap, g.retain, asked.Round(time.Second))
 	}
-	if t.log.meta.Configuration[feedKey] == "true" {
-		v, ok, err := t.log.activeAt(ctx, g.req.Cutoff.Add(-time.Nanosecond))
+	if t.log.Metadata.Configuration[meta.FeedKey] == "true" {
+		v, ok, err := t.log.ActiveAt(ctx, g.req.Cutoff.Add(-time.Nanosecond))
 		if err != nil {
 			return nil, err
 		}
-		p.OldestFeed = t.log.seg.first()
+		p.OldestFeed = t.log.Segment.First()
 		if ok {
 			p.OldestFeed = v + 1
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/keyset"
+	"github.com/lakesweep/lakesweep/table/delta/logdir"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
@@ -30,8 +31,8 @@ type liveCounts struct {
 	dvs          int64
 }
 
-// live protects a live file and its deletion vector.
-func (s *protectSink) live(a *logline.Action, _ *logFile) error {
+// Live protects a live file and its deletion vector.
+func (s *protectSink) Live(a *logline.Action, _ *logdir.File) error {
 	g := s.g
 	p, err := g.t.logPath(a.Path)
 	if err != nil {
@@ -149,9 +150,9 @@ func (s *protectSink) note(k lake.Key, values int32) {
 	}
 }
 
-// gone protects what was live, or had its change data written, at the cutoff
+// Gone protects what was live, or had its change data written, at the cutoff
 // or later, and remembers the rest.
-func (s *protectSink) gone(a *logline.Action, c *logFile) error {
+func (s *protectSink) Gone(a *logline.Action, c *logdir.File) error {
 	g := s.g
 	p, err := g.t.logPath(a.Path)
 	if err != nil {
@@ -188,7 +189,7 @@ func (s *protectSink) gone(a *logline.Action, c *logFile) error {
 
 // goneDV does for the deletion vector of a removed file what gone does for the
 // file.
-func (s *protectSink) goneDV(a *logline.Action, c *logFile) error {
+func (s *protectSink) goneDV(a *logline.Action, c *logdir.File) error {
 	p, onDisk, err := s.g.dv(a)
 	if err != nil || !onDisk || a.Op == logline.Add {
 		return err
@@ -221,7 +222,7 @@ const secondsBelow = 100_000_000_000
 // latest possible time stands for it.
 //
 // Source: spec/delta-vacuum.md 1.5 (OURS), section 10 trap 7.
-func (g *protector) removalTime(a *logline.Action, c *logFile) int64 {
+func (g *protector) removalTime(a *logline.Action, c *logdir.File) int64 {
 	at := a.Removed
 	if at > 0 && at < secondsBelow {
 		at *= 1000
@@ -229,7 +230,7 @@ func (g *protector) removalTime(a *logline.Action, c *logFile) int64 {
 	if c == nil {
 		return max(at, g.bound)
 	}
-	return max(at, g.t.log.commitTimeKnown(*c).UnixMilli())
+	return max(at, g.t.log.CommitTimeKnown(*c).UnixMilli())
 }
 
 // keepSink protects what one version needs, with the change data it wrote.
@@ -238,8 +239,8 @@ type keepSink struct {
 	version int64
 }
 
-func (s keepSink) gone(a *logline.Action, c *logFile) error {
-	if a.Op != logline.CDC || c == nil || c.version != s.version {
+func (s keepSink) Gone(a *logline.Action, c *logdir.File) error {
+	if a.Op != logline.CDC || c == nil || c.Version != s.version {
 		return nil
 	}
 	p, err := s.g.t.logPath(a.Path)

@@ -13,6 +13,8 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/delta/logdir"
+	"github.com/lakesweep/lakesweep/table/delta/logfault"
 )
 
 // RecorderOptions says what a run leaves in the log.
@@ -181,7 +183,7 @@ func (r *recorder) commit(ctx context.Context, c vacuumCommit) error {
 		if err != nil {
 			return err
 		}
-		name := commitName(r.tail.version + 1)
+		name := logdir.CommitName(r.tail.version + 1)
 		if r.o.Journal != nil {
 			r.o.Journal(name)
 		}
@@ -190,7 +192,7 @@ func (r *recorder) commit(ctx context.Context, c vacuumCommit) error {
 			return nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return &lake.Error{Op: "commit " + c.Operation, Table: r.t.root.String(), Key: lake.Key(name), Kind: kindOf(err), Err: err}
+			return &lake.Error{Op: "commit " + c.Operation, Table: r.t.root.String(), Key: lake.Key(name), Kind: logfault.KindOf(err), Err: err}
 		}
 	}
 	return &lake.Error{Op: "commit " + c.Operation, Table: r.t.root.String(), Kind: lake.Transient,
@@ -202,7 +204,7 @@ func (r *recorder) body(ctx context.Context, c vacuumCommit) ([]byte, error) {
 	now := r.t.o.Now().UnixMilli()
 	c.Timestamp, c.Version, c.Isolation, c.Blind, c.Engine = now, r.tail.version, "SnapshotIsolation", true, r.o.Engine
 	c.Txn = newUUID()
-	if r.t.log.meta.ict(r.tail.version + 1) {
+	if r.t.log.Metadata.ICT(r.tail.version + 1) {
 		at, err := r.lastICT(ctx)
 		if err != nil {
 			return nil, err
@@ -220,11 +222,11 @@ func (r *recorder) body(ctx context.Context, c vacuumCommit) ([]byte, error) {
 // lastICT is the time of the newest commit, in ms.
 func (r *recorder) lastICT(ctx context.Context) (int64, error) {
 	v := r.tail.version
-	if at, ok := r.t.log.knownTime(v); ok {
+	if at, ok := r.t.log.KnownTime(v); ok {
 		return at.UnixMilli(), nil
 	}
-	if c := r.t.log.seg.commit(v); c != nil {
-		at, err := r.t.log.commitTime(ctx, *c)
+	if c := r.t.log.Segment.Commit(v); c != nil {
+		at, err := r.t.log.CommitTime(ctx, *c)
 		return at.UnixMilli(), err
 	}
 	return 0, nil
@@ -262,7 +264,7 @@ func (r *recorder) moveWatermark(ctx context.Context) error {
 		r.o.Journal(watermarkName)
 	}
 	if _, err := r.w.Replace(ctx, watermarkName, body, ""); err != nil {
-		return &lake.Error{Op: "write watermark", Table: r.t.root.String(), Key: watermarkName, Kind: kindOf(err), Err: err}
+		return &lake.Error{Op: "write watermark", Table: r.t.root.String(), Key: watermarkName, Kind: logfault.KindOf(err), Err: err}
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/delta"
 	"github.com/lakesweep/lakesweep/table/delta/deltatest"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
 // info reads the commitInfo of a commit that holds nothing else.
@@ -42,7 +43,7 @@ func TestB041StartAndEnd(t *testing.T) {
 	f := chain(t)
 	var journal []string
 	specified := int64(3_600_000)
-	rec := recorderOf(t, f, store.Confine(f.s, delta.LogDir), delta.RecorderOptions{Engine: "lakesweep/9", RetentionCheck: true, DefaultRetention: 604_800_000,
+	rec := recorderOf(t, f, store.Confine(f.s, meta.LogDir), delta.RecorderOptions{Engine: "lakesweep/9", RetentionCheck: true, DefaultRetention: 604_800_000,
 		SpecifiedRetention: &specified, Journal: func(n string) { journal = append(journal, n) }})
 	if err := rec.Begin(t.Context(), table.Intent{Objects: 3, Bytes: 1083, Where: "p = 'x'"}); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/checkpoint"
 )
 
 // Removed is what the log knows about a file that nothing needs any more.
@@ -95,7 +96,7 @@ func (r *removals) empty() bool {
 	return len(r.files) == 0
 }
 
-func (r *removals) get(k lake.Key, parts *partitionTable) (Removed, bool) {
+func (r *removals) get(k lake.Key, parts *checkpoint.Partitions) (Removed, bool) {
 	fp := xxh3.HashStringSeed(string(k), r.seed)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,9 +109,9 @@ func (r *removals) get(k lake.Key, parts *partitionTable) (Removed, bool) {
 		out.Time = time.UnixMilli(n.time).UTC()
 	}
 	if parts != nil {
-		out.Partitions = append(out.Partitions, parts.tuple(n.values))
+		out.Partitions = append(out.Partitions, parts.Tuple(n.values))
 		for _, v := range r.more[fp] {
-			out.Partitions = append(out.Partitions, parts.tuple(v))
+			out.Partitions = append(out.Partitions, parts.Tuple(v))
 		}
 		slices.SortFunc(out.Partitions, comparePartitions)
 	}

@@ -10,6 +10,10 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/delta/logdir"
+	"github.com/lakesweep/lakesweep/table/delta/logfault"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
+	"github.com/lakesweep/lakesweep/table/delta/txlog"
 )
 
 // Options tunes Open. The zero value is valid.
@@ -34,7 +38,7 @@ type Table struct {
 	root lake.Root
 	o    Options
 
-	log *txLog
+	log *txlog.Log
 
 	mu   sync.Mutex
 	live [2]int64 // files and bytes, -1 until counted
@@ -43,12 +47,12 @@ type Table struct {
 // Detect reports whether a Delta table's root is at r: a folder _delta_log with
 // anything in it.
 func Detect(ctx context.Context, r store.Reader) (bool, error) {
-	page, err := r.List(ctx, store.PageRequest{Prefix: LogDir + "/", Dirs: true, Limit: 1})
+	page, err := r.List(ctx, store.PageRequest{Prefix: meta.LogDir + "/", Dirs: true, Limit: 1})
 	if err != nil {
-		if entries, missing := listDir(ctx, r, LogDir+"/", ""); missing == nil {
+		if entries, missing := logdir.ListDir(ctx, r, meta.LogDir+"/", ""); missing == nil {
 			return len(entries) > 0, nil
 		}
-		return false, &lake.Error{Op: "look for a delta log", Kind: kindOf(err), Err: err}
+		return false, &lake.Error{Op: "look for a delta log", Kind: logfault.KindOf(err), Err: err}
 	}
 	return len(page.Entries) > 0, nil
 }
@@ -65,14 +69,14 @@ func Open(ctx context.Context, r store.Reader, root lake.Root, o Options) (*Tabl
 	}
 	t := &Table{r: r, root: root, o: o, live: [2]int64{-1, -1}}
 	var err error
-	if t.log, err = openLog(ctx, r, logOptions{workers: o.Workers, brief: o.Brief, observer: o.Observer}); err != nil {
+	if t.log, err = txlog.Open(ctx, r, txlog.Options{Workers: o.Workers, Brief: o.Brief, Observer: o.Observer}); err != nil {
 		return nil, t.wrap("open delta table", err)
 	}
 	return t, nil
 }
 
 // Brief reports whether Open has read only the beginning of some commits.
-func (t *Table) Brief() bool { return t.log.isBrief() }
+func (t *Table) Brief() bool { return t.log.Brief() }
 
 // wrap names the table in an error, once.
 func (t *Table) wrap(op string, err error) error {
@@ -87,57 +91,57 @@ func (t *Table) wrap(op string, err error) error {
 }
 
 // Version returns the version that the table was opened at.
-func (t *Table) Version() int64 { return t.log.seg.version }
+func (t *Table) Version() int64 { return t.log.Segment.Version }
 
 // Metadata returns the metadata of the version opened.
-func (t *Table) Metadata() Metadata { return t.log.meta }
+func (t *Table) Metadata() meta.Metadata { return t.log.Metadata }
 
 // Rules returns the hidden rules of the table.
-func (t *Table) Rules() Rules { return t.log.meta.rules(t.log.protocol) }
+func (t *Table) Rules() meta.Rules { return t.log.Metadata.Rules(t.log.Protocol) }
 
 // Retention returns delta.deletedFileRetentionDuration, a week by default.
 //
 // Errors: Damaged for a value outside the interval grammar or below zero.
 // Source: spec/delta-vacuum.md 3.4.
 func (t *Table) Retention() (time.Duration, error) {
-	d, err := t.log.meta.retention()
+	d, err := t.log.Metadata.Retention()
 	return d, t.wrap("read retention", err)
 }
 
 // Warnings says what was odd in the log and yet harmless, such as a corrupt
 // checkpoint that an older one replaced. It grows with Protect.
 func (t *Table) Warnings() []string {
-	return t.log.warned()
+	return t.log.Warned()
 }
 
 // Info describes the table. ActiveFiles and ActiveBytes are -1 until Protect or
 // CountLive have run, unless the log's checksum file has them.
 func (t *Table) Info() table.Info {
-	version := t.log.seg.version
+	version := t.log.Segment.Version
 	i := table.Info{
-		Table: t.root.String(), Format: "delta", TableID: t.log.meta.ID, Name: t.log.meta.Name, Version: &version,
-		Protocol: t.log.protocol.versions(), Features: t.log.protocol.features(), PartitionColumns: []string{},
-		Properties: t.log.meta.Configuration, RetentionSource: retentionKey,
+		Table: t.root.String(), Format: "delta", TableID: t.log.Metadata.ID, Name: t.log.Metadata.Name, Version: &version,
+		Protocol: t.log.Protocol.Versions(), Features: t.log.Protocol.Features(), PartitionColumns: []string{},
+		Properties: t.log.Metadata.Configuration, RetentionSource: meta.RetentionKey,
 	}
-	if c := t.log.seg.commit(version); c != nil {
-		i.Committed = t.log.commitTimeKnown(*c).UTC()
+	if c := t.log.Segment.Commit(version); c != nil {
+		i.Committed = t.log.CommitTimeKnown(*c).UTC()
 	}
-	for _, c := range t.log.meta.PartitionColumns {
+	for _, c := range t.log.Metadata.PartitionColumns {
 		i.PartitionColumns = append(i.PartitionColumns, c.Name)
 	}
-	if d, err := t.log.meta.retention(); err != nil {
-		i.Retention = "unreadable: " + t.log.meta.Configuration[retentionKey]
+	if d, err := t.log.Metadata.Retention(); err != nil {
+		i.Retention = "unreadable: " + t.log.Metadata.Configuration[meta.RetentionKey]
 	} else {
 		i.Retention = d.String()
 	}
-	if _, ok := t.log.meta.Configuration[retentionKey]; !ok {
+	if _, ok := t.log.Metadata.Configuration[meta.RetentionKey]; !ok {
 		i.RetentionSource = "default"
 	}
 	t.mu.Lock()
 	i.ActiveFiles, i.ActiveBytes = t.live[0], t.live[1]
 	t.mu.Unlock()
 	if i.ActiveFiles < 0 {
-		i.ActiveFiles, i.ActiveBytes = t.log.counts()
+		i.ActiveFiles, i.ActiveBytes = t.log.Counts()
 	}
 	return i
 }
@@ -154,7 +158,7 @@ const (
 // State is what a plan's head keeps of the table for Guardian.
 func (t *Table) State() map[string]string {
 	return map[string]string{
-		stateVersion: strconv.FormatInt(t.log.seg.version, 10), stateTable: t.log.meta.ID, stateMetadata: t.log.meta.fingerprint,
-		stateProtocol: t.log.protocol.fingerprint(), stateCommit: t.log.seg.commit(t.log.seg.version).fingerprint(),
+		stateVersion: strconv.FormatInt(t.log.Segment.Version, 10), stateTable: t.log.Metadata.ID, stateMetadata: t.log.Metadata.Fingerprint,
+		stateProtocol: t.log.Protocol.Fingerprint(), stateCommit: t.log.Segment.Commit(t.log.Segment.Version).Fingerprint(),
 	}
 }

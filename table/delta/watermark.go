@@ -11,10 +11,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/logfault"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
 // watermarkName is the file that LITE starts from.
-const watermarkName = LogDir + "/_last_vacuum_info"
+const watermarkName = meta.LogDir + "/_last_vacuum_info"
 
 // Watermark is what _last_vacuum_info says. A nil Version means none.
 type Watermark struct {
@@ -33,7 +35,7 @@ type watermarkFile struct {
 // Watermark is ReadWatermark as of the time when Open listed the log: it takes
 // no request where there was none.
 func (t *Table) Watermark(ctx context.Context) (Watermark, error) {
-	if !t.log.seg.info {
+	if !t.log.Segment.Info {
 		return Watermark{}, nil
 	}
 	return t.ReadWatermark(ctx)
@@ -54,10 +56,10 @@ func (t *Table) ReadWatermark(ctx context.Context) (Watermark, error) {
 		body, err = io.ReadAll(io.LimitReader(rc, 1<<16))
 	}
 	if err != nil {
-		return Watermark{}, t.wrap("read watermark", readError(watermarkName, err))
+		return Watermark{}, t.wrap("read watermark", logfault.ReadError(watermarkName, err))
 	}
 	w := parseWatermark(body)
-	if w.Version != nil && *w.Version > t.log.seg.version {
+	if w.Version != nil && *w.Version > t.log.Segment.Version {
 		w.Version = nil
 	}
 	return w, nil

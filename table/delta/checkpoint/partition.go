@@ -1,4 +1,4 @@
-package delta
+package checkpoint
 
 import (
 	"bytes"
@@ -9,27 +9,28 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
-// partitionTable gives partition values small numbers. 0 stands for unknown:
+// Partitions gives partition values small numbers. 0 stands for unknown:
 // an action without partitionValues. Safe for concurrent use.
-type partitionTable struct {
-	columns []Column
+type Partitions struct {
+	columns []meta.Column
 	mu      sync.RWMutex
 	byText  map[string]int32 // by the JSON text of an action
 	byValue map[string]int32 // by the values themselves
 	tuples  []lake.Partition // [0] is nil
 }
 
-// newPartitionTable returns an empty table of values of columns.
-func newPartitionTable(columns []Column) *partitionTable {
-	return &partitionTable{columns: columns, byText: map[string]int32{}, byValue: map[string]int32{}, tuples: []lake.Partition{nil}}
+// NewPartitions returns an empty table of values of columns.
+func NewPartitions(columns []meta.Column) *Partitions {
+	return &Partitions{columns: columns, byText: map[string]int32{}, byValue: map[string]int32{}, tuples: []lake.Partition{nil}}
 }
 
-// interner returns a function that interns the JSON object of partitionValues.
+// Interner returns a function that interns the JSON object of partitionValues.
 // It remembers the last one, since neighbours mostly share theirs; one
 // goroutine may use it.
-func (p *partitionTable) interner() func(raw []byte) (int32, error) {
+func (p *Partitions) Interner() func(raw []byte) (int32, error) {
 	if p == nil {
 		return nil
 	}
@@ -45,7 +46,7 @@ func (p *partitionTable) interner() func(raw []byte) (int32, error) {
 	}
 }
 
-func (p *partitionTable) text(raw []byte) (int32, error) {
+func (p *Partitions) text(raw []byte) (int32, error) {
 	p.mu.RLock()
 	id, ok := p.byText[string(raw)]
 	p.mu.RUnlock()
@@ -65,7 +66,7 @@ func (p *partitionTable) text(raw []byte) (int32, error) {
 
 // add interns values by physical column name. Columns that have none are left
 // out; null and "" are NULL.
-func (p *partitionTable) add(values map[string]*string) int32 {
+func (p *Partitions) add(values map[string]*string) int32 {
 	tuple := lake.Partition{}
 	var key strings.Builder
 	for _, c := range p.columns {
@@ -92,8 +93,8 @@ func (p *partitionTable) add(values map[string]*string) int32 {
 	return id
 }
 
-// tuple returns interned values.
-func (p *partitionTable) tuple(id int32) lake.Partition {
+// Tuple returns interned values.
+func (p *Partitions) Tuple(id int32) lake.Partition {
 	if p == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package delta
+package meta
 
 import (
 	"crypto/sha256"
@@ -25,7 +25,7 @@ type Metadata struct {
 	Clustered        bool     // the clustering feature is there
 	Configuration    map[string]string
 
-	fingerprint string // of all that may not change under a plan
+	Fingerprint string // of all that may not change under a plan
 }
 
 // Column is a partition column.
@@ -35,8 +35,8 @@ type Column struct {
 	Type     string // the schema's own word: "string", "date", "decimal(10,2)"
 }
 
-// metadataAction is a metaData action as it stands in the log.
-type metadataAction struct {
+// MetadataAction is a metaData action as it stands in the log.
+type MetadataAction struct {
 	ID               string             `json:"id"`
 	Name             *string            `json:"name"`
 	Schema           string             `json:"schemaString"`
@@ -52,8 +52,8 @@ type schemaField struct {
 
 // Keys of the configuration.
 const (
-	retentionKey   = "delta.deletedFileRetentionDuration"
-	feedKey        = "delta.enableChangeDataFeed"
+	RetentionKey   = "delta.deletedFileRetentionDuration"
+	FeedKey        = "delta.enableChangeDataFeed"
 	ictKey         = "delta.enableInCommitTimestamps"
 	ictVersionKey  = "delta.inCommitTimestampEnablementVersion"
 	uniformKey     = "delta.universalFormat.enabledFormats"
@@ -63,19 +63,19 @@ const (
 	managedKey     = "delta.managedCommits.commitOwner"
 )
 
-// parseMetadata reads a metaData action of a line.
-func parseMetadata(raw []byte) (Metadata, error) {
-	var a metadataAction
+// ParseMetadata reads a metaData action of a line.
+func ParseMetadata(raw []byte) (Metadata, error) {
+	var a MetadataAction
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return Metadata{}, fmt.Errorf("metaData: %w", err)
 	}
-	return a.metadata()
+	return a.Metadata()
 }
 
-// metadata returns what the action means.
+// Metadata returns what the action means.
 //
 // Errors: a partition column that the schema lacks, or a schema that can't be read.
-func (a metadataAction) metadata() (Metadata, error) {
+func (a MetadataAction) Metadata() (Metadata, error) {
 	m := Metadata{ID: a.ID, PartitionColumns: []Column{}, Configuration: map[string]string{}}
 	if a.Name != nil {
 		m.Name = *a.Name
@@ -85,7 +85,7 @@ func (a metadataAction) metadata() (Metadata, error) {
 			m.Configuration[k] = *v
 		}
 	}
-	m.fingerprint = a.sum(m.Configuration)
+	m.Fingerprint = a.sum(m.Configuration)
 	var schema struct {
 		Fields []schemaField `json:"fields"`
 	}
@@ -131,7 +131,7 @@ func (f schemaField) column(name string) (Column, error) {
 }
 
 // sum is a fingerprint of the action, apart from descriptions and times.
-func (a metadataAction) sum(conf map[string]string) string {
+func (a MetadataAction) sum(conf map[string]string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q", a.ID, a.Schema, a.PartitionColumns)
 	for _, k := range slices.Sorted(maps.Keys(conf)) {
@@ -140,25 +140,25 @@ func (a metadataAction) sum(conf map[string]string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// retention reads the property of this metadata.
+// Retention reads the property of this metadata.
 //
 // Errors: Damaged.
-func (m Metadata) retention() (time.Duration, error) {
-	s, ok := m.Configuration[retentionKey]
+func (m Metadata) Retention() (time.Duration, error) {
+	s, ok := m.Configuration[RetentionKey]
 	if !ok {
 		return defaultRetain, nil
 	}
 	d, err := parseInterval(s)
 	if err != nil {
-		return 0, &lake.Error{Op: "read " + retentionKey, Kind: lake.Damaged, Err: fmt.Errorf("%q: %w", s, err),
+		return 0, &lake.Error{Op: "read " + RetentionKey, Kind: lake.Damaged, Err: fmt.Errorf("%q: %w", s, err),
 			Hint: "Set the table property to an interval such as 'interval 7 days'."}
 	}
 	return d, nil
 }
 
-// coordinated names the commit coordinator of the table, "" without one: then
+// Coordinated names the commit coordinator of the table, "" without one: then
 // _delta_log alone is the whole truth.
-func (m Metadata) coordinated() error {
+func (m Metadata) Coordinated() error {
 	for k, v := range m.Configuration {
 		if (strings.HasPrefix(k, coordinatorKey) || strings.HasPrefix(k, managedKey)) && !strings.Contains(k, "Conf") && v != "" {
 			return &lake.Error{Op: "check protocol", Kind: lake.Unsupported, Code: "unsupported_feature",
@@ -169,8 +169,8 @@ func (m Metadata) coordinated() error {
 	return nil
 }
 
-// ict reports whether the commit time of version is its inCommitTimestamp.
-func (m Metadata) ict(version int64) bool {
+// ICT reports whether the commit time of version is its inCommitTimestamp.
+func (m Metadata) ICT(version int64) bool {
 	if m.Configuration[ictKey] != "true" {
 		return false
 	}
@@ -183,8 +183,8 @@ func (m Metadata) ict(version int64) bool {
 	return version >= from
 }
 
-// rules returns the hidden rules. p decides about Iceberg beside m.
-func (m Metadata) rules(p protocol) Rules {
+// Rules returns the hidden rules. p decides about Iceberg beside m.
+func (m Metadata) Rules(p Protocol) Rules {
 	r := Rules{}
 	for _, c := range m.PartitionColumns {
 		r.PartitionColumns = append(r.PartitionColumns, c.Name)
@@ -192,7 +192,7 @@ func (m Metadata) rules(p protocol) Rules {
 	for f := range strings.SplitSeq(m.Configuration[uniformKey], ",") {
 		r.HideMetadata = r.HideMetadata || strings.EqualFold(strings.TrimSpace(f), "iceberg")
 	}
-	for _, f := range p.features() {
+	for _, f := range p.Features() {
 		r.HideMetadata = r.HideMetadata || strings.HasPrefix(f, "iceberg")
 	}
 	return r

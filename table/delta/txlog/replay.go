@@ -1,4 +1,4 @@
-package delta
+package txlog
 
 import (
 	"context"
@@ -7,16 +7,20 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/keyset"
+	"github.com/lakesweep/lakesweep/table/delta/checkpoint"
+	"github.com/lakesweep/lakesweep/table/delta/logdir"
+	"github.com/lakesweep/lakesweep/table/delta/logfault"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
-// sink receives what a replay finds. A checkpoint is read by several
+// Sink receives what a replay finds. A checkpoint is read by several
 // goroutines, each with a sink of its own.
-type sink interface {
+type Sink interface {
 	// live is an add of the version replayed. c is its commit, nil for a checkpoint's.
-	live(a *logline.Action, c *logFile) error
+	Live(a *logline.Action, c *logdir.File) error
 	// gone is a remove or change data, or an add that a later action replaced. c is its commit, nil for a checkpoint's.
-	gone(a *logline.Action, c *logFile) error
+	Gone(a *logline.Action, c *logdir.File) error
 }
 
 // identity returns what tells a file from others in a version, zero for change data.
@@ -30,47 +34,47 @@ func identity(keys *keyset.Exact, a *logline.Action) keyset.Print {
 	return keys.Print(a.Path, a.DV.ID())
 }
 
-// replay finds the files of a version: its commits newest first, then the
+// Replay finds the files of a version: its commits newest first, then the
 // checkpoint below them. Which of the actions with one identity counts is the
 // newest; the order inside a commit means nothing, and of an add and a remove
 // in one commit the add counts.
 //
 // Source: Delta PROTOCOL.md "Action Reconciliation"; spec/delta-vacuum.md 1.4.
-func (l *txLog) replay(ctx context.Context, version int64, base *checkpoint, r commitReader, start func() sink, others func(c logFile, b batch) error) error {
+func (l *Log) Replay(ctx context.Context, version int64, base *logdir.Checkpoint, r Commits, start func() Sink, others func(c logdir.File, b Batch) error) error {
 	from := int64(0)
 	if base != nil {
-		from = base.version + 1
+		from = base.Version + 1
 	}
-	commits := slices.Clone(l.seg.commitsFrom(from))
+	commits := slices.Clone(l.Segment.CommitsFrom(from))
 	commits = commits[:max(version-from+1, 0)]
 	slices.Reverse(commits)
 	keys := keyset.NewExact()
 	r.keys = keys
 	out, rec := start(), reconciler{keys: keys, version: -1}
 	done := int64(0)
-	err := r.each(ctx, commits, func(c logFile, b batch) error {
+	err := r.Each(ctx, commits, func(c logdir.File, b Batch) error {
 		if err := rec.batch(&c, &b, out); err != nil {
-			return lineError(c.name, err)
+			return logfault.LineError(c.Name, err)
 		}
-		done += int64(len(b.files))
+		done += int64(len(b.Files))
 		l.observer.Emit(lake.Event{Stage: "replay", Done: done})
 		return others(c, b)
 	})
 	if err != nil || base == nil {
 		return err
 	}
-	values := checkpointValues{adds: r.parts, removes: r.parts}
-	if r.removedOnly {
-		values.adds = nil
+	values := checkpoint.Values{Adds: r.Parts, Removes: r.Parts}
+	if r.RemovedOnly {
+		values.Adds = nil
 	}
 	none := keys.Len() == 0 // and that is all now
-	return l.reader.files(ctx, *base, values, func() func(*logline.Action) error {
+	return l.Reader.Files(ctx, *base, values, func() func(*logline.Action) error {
 		out := start()
 		return func(a *logline.Action) error {
 			if a.Op == logline.Add && (none || !keys.HasPrint(identity(keys, a))) {
-				return out.live(a, nil)
+				return out.Live(a, nil)
 			}
-			return out.gone(a, nil)
+			return out.Gone(a, nil)
 		}
 	})
 }
@@ -84,18 +88,18 @@ type reconciler struct {
 }
 
 // batch hands a part of a commit to out.
-func (r *reconciler) batch(c *logFile, b *batch, out sink) error {
-	if c.version != r.version {
-		r.version, r.removed = c.version, nil
+func (r *reconciler) batch(c *logdir.File, b *Batch, out Sink) error {
+	if c.Version != r.version {
+		r.version, r.removed = c.Version, nil
 	}
-	r.fresh = slices.Grow(r.fresh[:0], len(b.files))[:len(b.files)]
+	r.fresh = slices.Grow(r.fresh[:0], len(b.Files))[:len(b.Files)]
 	r.keys.AddAll(b.prints, r.fresh)
-	for i := range b.files {
-		a, take := &b.files[i], sink.gone
+	for i := range b.Files {
+		a, take := &b.Files[i], Sink.Gone
 		switch a.Op {
 		case logline.Add:
 			if r.fresh[i] || r.removed[b.prints[i]] {
-				take = sink.live
+				take = Sink.Live
 			}
 		case logline.Remove:
 			if r.fresh[i] {
@@ -112,22 +116,22 @@ func (r *reconciler) batch(c *logFile, b *batch, out sink) error {
 	return nil
 }
 
-// withCheckpoint calls fn with the best checkpoint, nil where there is none,
+// WithCheckpoint calls fn with the best checkpoint, nil where there is none,
 // and again with the next one as long as one turns out to be corrupt.
-func (l *txLog) withCheckpoint(fn func(base *checkpoint) error) error {
+func (l *Log) WithCheckpoint(fn func(base *logdir.Checkpoint) error) error {
 	for {
-		var base *checkpoint
-		if all := l.checkpoints(); len(all) > 0 {
+		var base *logdir.Checkpoint
+		if all := l.Checkpoints(); len(all) > 0 {
 			base = &all[0]
 		}
-		if base == nil && !l.seg.fromZero {
-			return damaged(LogDir, fmt.Errorf("no checkpoint can be read and commits before %d are gone", l.seg.first()))
+		if base == nil && !l.Segment.FromZero {
+			return logfault.Damaged(meta.LogDir, fmt.Errorf("no checkpoint can be read and commits before %d are gone", l.Segment.First()))
 		}
 		err := fn(base)
-		if base == nil || !isCorrupt(err) {
+		if base == nil || !logfault.IsCorrupt(err) {
 			return err
 		}
-		if len(l.checkpoints()) == 1 && !l.seg.fromZero {
+		if len(l.Checkpoints()) == 1 && !l.Segment.FromZero {
 			return err
 		}
 		l.dropCheckpoint(*base, err)

@@ -1,4 +1,4 @@
-package delta
+package txlog
 
 import (
 	"bytes"
@@ -9,59 +9,62 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/keyset"
+	"github.com/lakesweep/lakesweep/table/delta/checkpoint"
+	"github.com/lakesweep/lakesweep/table/delta/logdir"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
 const (
-	batchSize  = 1024 // files of a commit that are handed over at once
+	BatchSize  = 1024 // files of a commit that are handed over at once
 	longAtOnce = 12   // long commits that are read at once, which each take a few MiB
 )
 
-// batch is a part of a commit: some of its files, in the order of its lines,
+// Batch is a part of a commit: some of its files, in the order of its lines,
 // or its other actions.
-type batch struct {
-	files  []logline.Action
+type Batch struct {
+	Files  []logline.Action
 	prints []keyset.Print   // of the files' identities, zero of change data; none without commitReader.keys
-	others []logline.Action // with raw texts of their own
+	Others []logline.Action // with raw texts of their own
 	err    error
 }
 
-// commitReader reads commits in parallel and hands them out in order.
-type commitReader struct {
-	l        *txLog
-	parts    *partitionTable
-	skipAdds bool // only removes and change data matter: adds are passed over unread
+// Commits reads commits in parallel and hands them out in order.
+type Commits struct {
+	Log      *Log
+	Parts    *checkpoint.Partitions
+	SkipAdds bool // only removes and change data matter: adds are passed over unread
 	// removedOnly: the values of a checkpoint's live files don't matter.
-	removedOnly bool
+	RemovedOnly bool
 	keys        *keyset.Exact // makes the batches' prints; nil for none
 }
 
-// each calls fn with the batches of each commit, commit by commit in the order
+// Each calls fn with the batches of each commit, commit by commit in the order
 // given, in the calling goroutine. At most workers commits are in memory, longAtOnce
 // long ones among them, with a few batches each.
-func (r commitReader) each(ctx context.Context, commits []logFile, fn func(c logFile, b batch) error) error {
+func (r Commits) Each(ctx context.Context, commits []logdir.File, fn func(c logdir.File, b Batch) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type stream struct {
-		commit  logFile
-		batches chan batch
+		commit  logdir.File
+		batches chan Batch
 	}
-	queue := make(chan stream, r.l.dir.workers())
+	queue := make(chan stream, r.Log.Dir.Workers())
 	long := make(chan struct{}, longAtOnce)
 	var g errgroup.Group
-	g.SetLimit(r.l.dir.workers())
+	g.SetLimit(r.Log.Dir.Workers())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer close(queue)
 		for _, c := range commits {
-			s := stream{c, make(chan batch, 4)}
+			s := stream{c, make(chan Batch, 4)}
 			select {
 			case queue <- s:
 			case <-ctx.Done():
 				return
 			}
-			isLong := c.size > chunkSize
+			isLong := c.Size > logdir.ChunkSize
 			if isLong { // in this order, so that the one waited for is always read
 				select {
 				case long <- struct{}{}:
@@ -78,7 +81,7 @@ func (r commitReader) each(ctx context.Context, commits []logFile, fn func(c log
 					}
 				}()
 				if err := r.read(ctx, c, s.batches); err != nil {
-					send(ctx, s.batches, batch{err: err})
+					send(ctx, s.batches, Batch{err: err})
 				}
 				return nil
 			})
@@ -113,7 +116,7 @@ func (r commitReader) each(ctx context.Context, commits []logFile, fn func(c log
 	return failed
 }
 
-func send(ctx context.Context, to chan<- batch, b batch) {
+func send(ctx context.Context, to chan<- Batch, b Batch) {
 	select {
 	case to <- b:
 	case <-ctx.Done():
@@ -125,12 +128,12 @@ func send(ctx context.Context, to chan<- batch, b batch) {
 var errUnread = errors.New("protocol or metadata stands far behind the beginning of a commit")
 
 // read parses one commit.
-func (r commitReader) read(ctx context.Context, c logFile, to chan<- batch) error {
-	var b batch
-	rest := noHead()
-	intern := r.parts.interner()
-	err := r.l.dir.lines(ctx, c, func(line []byte) error {
-		if r.skipAdds && bytes.HasPrefix(line, []byte(`{"add":`)) {
+func (r Commits) read(ctx context.Context, c logdir.File, to chan<- Batch) error {
+	var b Batch
+	rest := meta.NoHead()
+	intern := r.Parts.Interner()
+	err := r.Log.Dir.Lines(ctx, c, func(line []byte) error {
+		if r.SkipAdds && bytes.HasPrefix(line, []byte(`{"add":`)) {
 			return nil
 		}
 		a, err := logline.Parse(line, intern)
@@ -139,46 +142,46 @@ func (r commitReader) read(ctx context.Context, c logFile, to chan<- batch) erro
 		}
 		switch a.Op {
 		case logline.Add, logline.Remove, logline.CDC:
-			if b.files == nil {
-				b.files = make([]logline.Action, 0, batchSize)
+			if b.Files == nil {
+				b.Files = make([]logline.Action, 0, BatchSize)
 				if r.keys != nil {
-					b.prints = make([]keyset.Print, 0, batchSize)
+					b.prints = make([]keyset.Print, 0, BatchSize)
 				}
 			}
 			if r.keys != nil {
 				b.prints = append(b.prints, identity(r.keys, &a))
 			}
-			if b.files = append(b.files, a); len(b.files) == batchSize {
+			if b.Files = append(b.Files, a); len(b.Files) == BatchSize {
 				send(ctx, to, b)
-				b = batch{}
+				b = Batch{}
 			}
 		case logline.Sidecar, logline.CheckpointMetadata:
 			return errors.New("an action in a commit that belongs to checkpoints only")
 		case logline.CommitInfo:
-			info, err := parseCommitInfo(a.Raw)
+			info, err := ParseCommitInfo(a.Raw)
 			if err != nil {
 				return err
 			}
 			if info.ICT != nil {
-				r.l.setICT(c.version, *info.ICT)
+				r.Log.setICT(c.Version, *info.ICT)
 			}
 			a.Raw = bytes.Clone(a.Raw)
-			b.others = append(b.others, a)
+			b.Others = append(b.Others, a)
 		case logline.Metadata, logline.Protocol:
-			if r.l.dir.begunOnly(c.version) {
-				if err := r.l.headLine(&rest, a, c.version); err != nil {
+			if r.Log.Dir.BegunOnly(c.Version) {
+				if err := r.Log.headLine(&rest, a, c.Version); err != nil {
 					return err
 				}
 			}
 			a.Raw = bytes.Clone(a.Raw)
-			b.others = append(b.others, a)
+			b.Others = append(b.Others, a)
 		}
 		return ctx.Err()
 	})
-	if err == nil && (rest.protocolVersion > r.l.protocolVersion || rest.metadataVersion > r.l.metadataVersion) {
-		return &lake.Error{Op: "read log", Key: lake.Key(c.name), Kind: lake.Stale, Err: errUnread, Hint: "Nothing was deleted. Run the command again."}
+	if err == nil && (rest.ProtocolVersion > r.Log.protocolVersion || rest.MetadataVersion > r.Log.metadataVersion) {
+		return &lake.Error{Op: "read log", Key: lake.Key(c.Name), Kind: lake.Stale, Err: errUnread, Hint: "Nothing was deleted. Run the command again."}
 	}
-	if err == nil && len(b.files)+len(b.others) > 0 {
+	if err == nil && len(b.Files)+len(b.Others) > 0 {
 		send(ctx, to, b)
 	}
 	return err

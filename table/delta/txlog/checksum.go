@@ -1,4 +1,4 @@
-package delta
+package txlog
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
 // checksum is a version checksum file: what its writer believed of the version.
@@ -34,13 +35,13 @@ func deref(n *int64) int64 {
 // readChecksum reads the checksum of the version opened, if there is one, and
 // compares protocol and metadata. One that can't be read is only warned of:
 // it is optional.
-func (l *txLog) readChecksum(ctx context.Context) error {
-	if l.seg.crc == nil {
+func (l *Log) readChecksum(ctx context.Context) error {
+	if l.Segment.Checksum == nil {
 		return nil
 	}
-	body, err := l.dir.readAll(ctx, *l.seg.crc)
+	body, err := l.Dir.ReadAll(ctx, *l.Segment.Checksum)
 	if lake.KindOf(err) == lake.Damaged {
-		l.warn("the checksum file of version %d was not used: %v", l.seg.version, err)
+		l.warn("the checksum file of version %d was not used: %v", l.Segment.Version, err)
 		return nil
 	}
 	if err != nil {
@@ -48,28 +49,28 @@ func (l *txLog) readChecksum(ctx context.Context) error {
 	}
 	var c checksum
 	if err := json.Unmarshal(body, &c, json.RejectUnknownMembers(false)); err != nil {
-		l.warn("the checksum file of version %d can't be read: %v", l.seg.version, err)
+		l.warn("the checksum file of version %d can't be read: %v", l.Segment.Version, err)
 		return nil
 	}
 	l.checksum = &c
 	if len(c.Protocol) > 0 && c.Protocol.Kind() == '{' {
-		if p, err := parseProtocol(c.Protocol); err == nil && !p.same(l.protocol) {
+		if p, err := meta.ParseProtocol(c.Protocol); err == nil && !p.Same(l.Protocol) {
 			return l.mismatch(errors.New("its protocol isn't the log's"))
 		}
 	}
 	if len(c.Metadata) > 0 && c.Metadata.Kind() == '{' {
-		if m, err := parseMetadata(c.Metadata); err == nil && m.fingerprint != l.meta.fingerprint {
+		if m, err := meta.ParseMetadata(c.Metadata); err == nil && m.Fingerprint != l.Metadata.Fingerprint {
 			return l.mismatch(errors.New("its metadata isn't the log's"))
 		}
 	}
 	return nil
 }
 
-// checkCounts compares what a full replay counts with the checksum file. unsized
+// CheckCounts compares what a full replay counts with the checksum file. unsized
 // says that bytes lacks files whose size the log doesn't say.
 //
 // Errors: Damaged with code checksum_mismatch.
-func (l *txLog) checkCounts(files, bytes int64, unsized bool) error {
+func (l *Log) CheckCounts(files, bytes int64, unsized bool) error {
 	if l.checksum == nil {
 		return nil
 	}
@@ -82,7 +83,7 @@ func (l *txLog) checkCounts(files, bytes int64, unsized bool) error {
 	return nil
 }
 
-func (l *txLog) mismatch(err error) error {
-	return &lake.Error{Op: "compare with checksum file", Key: lake.Key(l.seg.crc.name), Kind: lake.Damaged, Code: "checksum_mismatch", Err: err,
+func (l *Log) mismatch(err error) error {
+	return &lake.Error{Op: "compare with checksum file", Key: lake.Key(l.Segment.Checksum.Name), Kind: lake.Damaged, Code: "checksum_mismatch", Err: err,
 		Hint: "Nothing was deleted. Either the log is damaged or the checksum file is wrong: check the table with another engine; without that file the check is left out."}
 }

@@ -1,11 +1,14 @@
-package delta
+package checkpoint
 
 import (
 	"context"
 	"errors"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/logdir"
+	"github.com/lakesweep/lakesweep/table/delta/logfault"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 	"github.com/lakesweep/lakesweep/table/internal/leaf"
 )
 
@@ -47,7 +50,7 @@ func (c *fileColumns) wanted(parts bool) []*leaf.Column {
 }
 
 // files calls fn with every add and remove of a row group.
-func (g *rowGroup) files(parts checkpointValues, fn func(*logline.Action) error) error {
+func (g *rowGroup) files(parts Values, fn func(*logline.Action) error) error {
 	add, remove := g.fileColumns("add"), g.fileColumns("remove")
 	for i, name := range [2]string{"add", "remove"} {
 		c := [2]*fileColumns{add, remove}[i]
@@ -58,7 +61,7 @@ func (g *rowGroup) files(parts checkpointValues, fn func(*logline.Action) error)
 	if g.file.sidecar && add.path.Leaf == nil && remove.path.Leaf == nil {
 		return errors.New("a sidecar without files")
 	}
-	g.begin(add.wanted(parts.adds != nil), remove.wanted(parts.removes != nil))
+	g.begin(add.wanted(parts.Adds != nil), remove.wanted(parts.Removes != nil))
 	var a logline.Action
 	for row := range g.rows() {
 		for i, c := range [2]*fileColumns{add, remove} {
@@ -70,7 +73,7 @@ func (g *rowGroup) files(parts checkpointValues, fn func(*logline.Action) error)
 				continue
 			}
 			a = logline.Action{Op: logline.Add + logline.Op(i), Size: -1}
-			if err := c.read(&a, row, [2]*partitionTable{parts.adds, parts.removes}[i]); err != nil {
+			if err := c.read(&a, row, [2]*Partitions{parts.Adds, parts.Removes}[i]); err != nil {
 				return err
 			}
 			if err := fn(&a); err != nil {
@@ -81,11 +84,11 @@ func (g *rowGroup) files(parts checkpointValues, fn func(*logline.Action) error)
 	return nil
 }
 
-// checkpointValues says which partition values of a checkpoint are read, and
+// Values says which partition values of a checkpoint are read, and
 // into which table; nil reads none.
-type checkpointValues struct{ adds, removes *partitionTable }
+type Values struct{ Adds, Removes *Partitions }
 
-func (c *fileColumns) read(a *logline.Action, row int64, parts *partitionTable) (err error) {
+func (c *fileColumns) read(a *logline.Action, row int64, parts *Partitions) (err error) {
 	if a.Path, err = c.path.Text(); err != nil {
 		return err
 	}
@@ -128,7 +131,7 @@ func (c *fileColumns) deletionVector(row int64) (*logline.DV, error) {
 }
 
 // partition interns the partition values of a row.
-func (c *fileColumns) partition(row int64, parts *partitionTable) (int32, error) {
+func (c *fileColumns) partition(row int64, parts *Partitions) (int32, error) {
 	c.keyBuffer, c.valueBuffer, c.valueNull = c.keyBuffer[:0], c.valueBuffer[:0], c.valueNull[:0]
 	present, err := c.keys.Each(row, func(i int, null bool) error {
 		if null {
@@ -159,7 +162,7 @@ func (c *fileColumns) partition(row int64, parts *partitionTable) (int32, error)
 }
 
 // intern looks the buffered values up; neighbours mostly share theirs.
-func (c *fileColumns) intern(parts *partitionTable) int32 {
+func (c *fileColumns) intern(parts *Partitions) int32 {
 	c.signature = c.signature[:0]
 	for i, k := range c.keyBuffer {
 		c.signature = append(append(append(append(c.signature, k...), 0), c.valueBuffer[i]...), 0)
@@ -179,11 +182,11 @@ func (c *fileColumns) intern(parts *partitionTable) int32 {
 	return c.lastID
 }
 
-// head reads the protocol and metaData of a checkpoint.
+// Head reads the protocol and metaData of a checkpoint.
 //
 // Errors: a corruptError where a file of it, sidecars too, is missing or can't be read.
-func (r *checkpointReader) head(ctx context.Context, c checkpoint) (head, error) {
-	h := noHead()
+func (r *Reader) Head(ctx context.Context, c logdir.Checkpoint) (meta.Head, error) {
+	h := meta.NoHead()
 	o, err := r.openCheckpoint(ctx, c)
 	if err != nil {
 		return h, err
@@ -191,12 +194,12 @@ func (r *checkpointReader) head(ctx context.Context, c checkpoint) (head, error)
 	if o.json != nil {
 		err := r.jsonRows(ctx, *o.json, func(a logline.Action) error {
 			if a.Op == logline.Protocol || a.Op == logline.Metadata {
-				return h.take(a, c.version)
+				return h.Take(a, c.Version)
 			}
 			return nil
 		})
 		if err != nil {
-			return h, asCorrupt(err)
+			return h, logfault.AsCorrupt(err)
 		}
 	}
 	for _, p := range o.files {
@@ -204,11 +207,11 @@ func (r *checkpointReader) head(ctx context.Context, c checkpoint) (head, error)
 			continue
 		}
 		for i := range p.f.RowGroups() {
-			if h.protocolVersion >= 0 && h.metadataVersion >= 0 {
+			if h.ProtocolVersion >= 0 && h.MetadataVersion >= 0 {
 				return h, nil // each stands once in a checkpoint
 			}
 			g := &rowGroup{dir: r.dir, ctx: ctx, file: p, index: i}
-			if err := g.run(func() error { return g.head(&h, c.version) }); err != nil {
+			if err := g.run(func() error { return g.head(&h, c.Version) }); err != nil {
 				return h, err
 			}
 		}
@@ -216,7 +219,7 @@ func (r *checkpointReader) head(ctx context.Context, c checkpoint) (head, error)
 	return h, nil
 }
 
-func (g *rowGroup) head(h *head, version int64) error {
+func (g *rowGroup) head(h *meta.Head, version int64) error {
 	reader, schema := g.column("protocol", "minReaderVersion"), g.column("metaData", "schemaString")
 	if reader.AllNull() && schema.AllNull() {
 		return nil
@@ -231,25 +234,25 @@ func (g *rowGroup) head(h *head, version int64) error {
 			return err
 		}
 		if ok {
-			if h.protocol, err = g.protocol(reader, row); err != nil {
+			if h.Protocol, err = g.protocol(reader, row); err != nil {
 				return err
 			}
-			h.protocolVersion = version
+			h.ProtocolVersion = version
 		}
 		if ok, err = schema.At(row); err != nil {
 			return err
 		}
 		if ok {
-			if h.metadata, err = g.metadata(schema, row); err != nil {
+			if h.Metadata, err = g.metadata(schema, row); err != nil {
 				return err
 			}
-			h.metadataVersion = version
+			h.MetadataVersion = version
 		}
 	}
 	return nil
 }
 
-func (g *rowGroup) protocol(reader *leaf.Column, row int64) (p protocol, err error) {
+func (g *rowGroup) protocol(reader *leaf.Column, row int64) (p meta.Protocol, err error) {
 	if err := reader.IntAt(row, &p.Reader); err != nil {
 		return p, err
 	}
@@ -281,41 +284,41 @@ func (g *rowGroup) list(row int64, path ...string) (*[]string, error) {
 	return &values, nil
 }
 
-func (g *rowGroup) metadata(schema *leaf.Column, row int64) (Metadata, error) {
-	var a metadataAction
+func (g *rowGroup) metadata(schema *leaf.Column, row int64) (meta.Metadata, error) {
+	var a meta.MetadataAction
 	var err error
 	if a.Schema, err = schema.Text(); err != nil {
-		return Metadata{}, err
+		return meta.Metadata{}, err
 	}
 	id, name := g.column("metaData", "id"), g.column("metaData", "name")
 	if ok, err := id.At(row); err != nil || !ok {
-		return Metadata{}, errors.Join(err, errors.New("metaData without an id"))
+		return meta.Metadata{}, errors.Join(err, errors.New("metaData without an id"))
 	}
 	if a.ID, err = id.Text(); err != nil {
-		return Metadata{}, err
+		return meta.Metadata{}, err
 	}
 	if ok, err := name.At(row); err != nil {
-		return Metadata{}, err
+		return meta.Metadata{}, err
 	} else if ok {
 		s, err := name.Text()
 		if err != nil {
-			return Metadata{}, err
+			return meta.Metadata{}, err
 		}
 		a.Name = &s
 	}
 	columns, err := g.list(row, "metaData", "partitionColumns")
 	if err != nil {
-		return Metadata{}, err
+		return meta.Metadata{}, err
 	}
 	if columns != nil {
 		a.PartitionColumns = *columns
 	}
 	if a.Configuration, err = g.stringMap(row, "metaData", "configuration"); err != nil {
-		return Metadata{}, err
+		return meta.Metadata{}, err
 	}
-	m, err := a.metadata()
+	m, err := a.Metadata()
 	if err != nil {
-		return m, &lake.Error{Op: "read metaData", Key: lake.Key(g.file.name), Kind: lake.Damaged, Err: err}
+		return m, &lake.Error{Op: "read metaData", Key: lake.Key(g.file.Name), Kind: lake.Damaged, Err: err}
 	}
 	return m, nil
 }

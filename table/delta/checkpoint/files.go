@@ -1,4 +1,4 @@
-package delta
+package checkpoint
 
 import (
 	"context"
@@ -8,13 +8,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/delta/logdir"
+	"github.com/lakesweep/lakesweep/table/delta/logfault"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
 )
 
-// files calls a function of each of at most rowGroupWorkers goroutines with every add
+// Files calls a function of each of at most rowGroupWorkers goroutines with every add
 // and remove of a checkpoint. start makes such a function; it and its
 // action are used by one goroutine at a time.
-func (r *checkpointReader) files(ctx context.Context, c checkpoint, parts checkpointValues, start func() func(*logline.Action) error) error {
+func (r *Reader) Files(ctx context.Context, c logdir.Checkpoint, parts Values, start func() func(*logline.Action) error) error {
 	o, err := r.openCheckpoint(ctx, c)
 	if err != nil {
 		return err
@@ -24,11 +26,11 @@ func (r *checkpointReader) files(ctx context.Context, c checkpoint, parts checkp
 		fns[i] = start()
 	}
 	if o.json != nil {
-		intern := parts.removes.interner()
-		if parts.adds != nil {
-			intern = parts.adds.interner()
+		intern := parts.Removes.Interner()
+		if parts.Adds != nil {
+			intern = parts.Adds.Interner()
 		}
-		err := r.dir.lines(ctx, *o.json, func(line []byte) error {
+		err := r.dir.Lines(ctx, *o.json, func(line []byte) error {
 			a, err := logline.Parse(line, intern)
 			if err != nil || a.Op != logline.Add && a.Op != logline.Remove {
 				return err
@@ -36,7 +38,7 @@ func (r *checkpointReader) files(ctx context.Context, c checkpoint, parts checkp
 			return fns[0](&a)
 		})
 		if err != nil {
-			return asCorrupt(err)
+			return logfault.AsCorrupt(err)
 		}
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -67,8 +69,8 @@ func (r *checkpointReader) files(ctx context.Context, c checkpoint, parts checkp
 
 // rowGroupWorkers is how many row groups are read at once: on a store that has
 // to be waited for, more than there are processors.
-func (r *checkpointReader) rowGroupWorkers() int {
-	if r.dir.workers() > 8 {
+func (r *Reader) rowGroupWorkers() int {
+	if r.dir.Workers() > 8 {
 		return max(runtime.GOMAXPROCS(0), 8)
 	}
 	return runtime.GOMAXPROCS(0)
@@ -86,7 +88,7 @@ type rows struct {
 // spread makes g read fewer row groups than there are functions, and all the
 // functions take a share of their rows: reading them is the smaller part of the
 // work.
-func spread(ctx context.Context, g *errgroup.Group, groups []*rowGroup, parts checkpointValues, fns []func(*logline.Action) error) {
+func spread(ctx context.Context, g *errgroup.Group, groups []*rowGroup, parts Values, fns []func(*logline.Action) error) {
 	full := make(chan rows, len(fns))
 	empty := make(chan []logline.Action, 2*len(fns)+len(groups)) // to be filled again
 	var reading sync.WaitGroup
@@ -121,7 +123,7 @@ func spread(ctx context.Context, g *errgroup.Group, groups []*rowGroup, parts ch
 }
 
 // batches sends every add and remove of a row group to full.
-func (g *rowGroup) batches(ctx context.Context, parts checkpointValues, full chan<- rows, empty <-chan []logline.Action) error {
+func (g *rowGroup) batches(ctx context.Context, parts Values, full chan<- rows, empty <-chan []logline.Action) error {
 	var batch []logline.Action
 	flush := func() error {
 		select {

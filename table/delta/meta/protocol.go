@@ -1,4 +1,4 @@
-package delta
+package meta
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 )
 
-// protocol is a protocol action.
-type protocol struct {
+// Protocol is a protocol action.
+type Protocol struct {
 	Reader         int64     `json:"minReaderVersion"`
 	Writer         int64     `json:"minWriterVersion"`
 	ReaderFeatures *[]string `json:"readerFeatures"`
@@ -56,20 +56,20 @@ var features = map[string]role{
 	"adaptiveMetadata": refused, "adaptiveMetadata-preview": refused,
 }
 
-// parseProtocol reads a protocol action of a line.
-func parseProtocol(raw []byte) (protocol, error) {
-	p := protocol{}
+// ParseProtocol reads a protocol action of a line.
+func ParseProtocol(raw []byte) (Protocol, error) {
+	p := Protocol{}
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return p, fmt.Errorf("protocol: %w", err)
 	}
 	return p, nil
 }
 
-// gate refuses every protocol whose tables lakesweep can't judge.
+// Gate refuses every protocol whose tables lakesweep can't judge.
 //
 // Errors: Unsupported.
 // Source: spec/delta-vacuum.md section 2.
-func (p protocol) gate() error {
+func (p Protocol) Gate() error {
 	refuse := func(format string, args ...any) error {
 		return &lake.Error{Op: "check protocol", Kind: lake.Unsupported, Code: "unsupported_feature", Err: fmt.Errorf(format, args...),
 			Hint: "Nothing was deleted. Clean this table with an engine that supports its protocol, or a newer lakesweep."}
@@ -92,7 +92,7 @@ func (p protocol) gate() error {
 			return refuse("feature %q stands in readerFeatures only", name)
 		}
 	}
-	for _, name := range p.features() {
+	for _, name := range p.Features() {
 		switch features[name] {
 		case refused:
 			return refuse("feature %q: the log in _delta_log alone doesn't say what is live", name)
@@ -103,31 +103,31 @@ func (p protocol) gate() error {
 	return nil
 }
 
-func (protocol) names(list *[]string) []string {
+func (Protocol) names(list *[]string) []string {
 	if list == nil {
 		return nil
 	}
 	return *list
 }
 
-// features returns the names of both lists, sorted, each once.
-func (p protocol) features() []string {
+// Features returns the names of both lists, sorted, each once.
+func (p Protocol) Features() []string {
 	all := append(slices.Clone(p.names(p.ReaderFeatures)), p.names(p.WriterFeatures)...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// versions is the protocol for Info.
-func (p protocol) versions() map[string]string {
+// Versions is the protocol for Info.
+func (p Protocol) Versions() map[string]string {
 	return map[string]string{"reader": strconv.FormatInt(p.Reader, 10), "writer": strconv.FormatInt(p.Writer, 10)}
 }
 
-// same reports whether p and q ask the same of everybody.
-func (p protocol) same(q protocol) bool {
-	return p.Reader == q.Reader && p.Writer == q.Writer && slices.Equal(p.features(), q.features())
+// Same reports whether p and q ask the same of everybody.
+func (p Protocol) Same(q Protocol) bool {
+	return p.Reader == q.Reader && p.Writer == q.Writer && slices.Equal(p.Features(), q.Features())
 }
 
-// fingerprint tells protocols that ask something else apart.
-func (p protocol) fingerprint() string {
-	return fmt.Sprintf("%d,%d,%q", p.Reader, p.Writer, p.features())
+// Fingerprint tells protocols that ask something else apart.
+func (p Protocol) Fingerprint() string {
+	return fmt.Sprintf("%d,%d,%q", p.Reader, p.Writer, p.Features())
 }

@@ -1,4 +1,4 @@
-package delta
+package checkpoint
 
 import (
 	"context"
@@ -17,7 +17,10 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/column"
+	"github.com/lakesweep/lakesweep/table/delta/logdir"
+	"github.com/lakesweep/lakesweep/table/delta/logfault"
 	"github.com/lakesweep/lakesweep/table/delta/logline"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 	"github.com/lakesweep/lakesweep/table/internal/leaf"
 )
 
@@ -28,26 +31,26 @@ const pageBuffer = 64 << 10
 // Parquet files, and those of a JSON file, kept here.
 type opened struct {
 	files []*parquetFile
-	json  *logFile // the V2 checkpoint's own file, if it is JSON
+	json  *logdir.File // the V2 checkpoint's own file, if it is JSON
 }
 
 // parquetFile is an opened Parquet file of a checkpoint.
 type parquetFile struct {
-	logFile
+	logdir.File
 	f       *parquet.File
 	sidecar bool
 }
 
-// checkpointReader reads the checkpoints of a log. It keeps the footers that it
+// Reader reads the checkpoints of a log. It keeps the footers that it
 // has read. Safe for concurrent use.
-type checkpointReader struct {
-	dir     *logDir
+type Reader struct {
+	dir     *logdir.Dir
 	footers parquetFiles
 }
 
-// newCheckpointReader returns a reader of the checkpoints in dir.
-func newCheckpointReader(dir *logDir) *checkpointReader {
-	return &checkpointReader{dir: dir, footers: parquetFiles{files: map[string]*parquetFile{}}}
+// NewReader returns a reader of the checkpoints in dir.
+func NewReader(dir *logdir.Dir) *Reader {
+	return &Reader{dir: dir, footers: parquetFiles{files: map[string]*parquetFile{}}}
 }
 
 // parquetFiles keeps footers.
@@ -59,20 +62,20 @@ type parquetFiles struct {
 // openParquet reads the footer of a file.
 //
 // Errors: a corruptError where the file can't be read as Parquet.
-func (r *checkpointReader) openParquet(ctx context.Context, f logFile, sidecar bool) (_ *parquetFile, err error) {
+func (r *Reader) openParquet(ctx context.Context, f logdir.File, sidecar bool) (_ *parquetFile, err error) {
 	r.footers.mu.Lock()
-	known := r.footers.files[f.name]
+	known := r.footers.files[f.Name]
 	r.footers.mu.Unlock()
 	if known != nil {
 		return known, nil
 	}
-	source := leaf.NewRange(ctx, r.dir.r, f.name, f.size)
+	source := leaf.NewRange(ctx, r.dir.Store, f.Name, f.Size)
 	defer source.Close()
-	defer recoverCorrupt(f.name, &err)
-	if err := holdFooter(source, f.size); err != nil {
+	defer recoverCorrupt(f.Name, &err)
+	if err := holdFooter(source, f.Size); err != nil {
 		return nil, fault(source, err)
 	}
-	file, err := column.OpenFile(source, f.size, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true),
+	file, err := column.OpenFile(source, f.Size, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true),
 		parquet.SkipBloomFilters(true), parquet.OptimisticRead(true), parquet.ReadBufferSize(pageBuffer))
 	if err != nil {
 		return nil, fault(source, err)
@@ -80,7 +83,7 @@ func (r *checkpointReader) openParquet(ctx context.Context, f logFile, sidecar b
 	source.Hold(nil, 0)
 	p := &parquetFile{f, file, sidecar}
 	r.footers.mu.Lock()
-	r.footers.files[f.name] = p
+	r.footers.files[f.Name] = p
 	r.footers.mu.Unlock()
 	return p, nil
 }
@@ -108,28 +111,28 @@ func holdFooter(source *leaf.Range, size int64) error {
 // store's failure, or a corrupt checkpoint.
 func fault(source *leaf.Range, err error) error {
 	if source.Err != nil && !errors.Is(source.Err, fs.ErrNotExist) {
-		return readError(source.Name, source.Err)
+		return logfault.ReadError(source.Name, source.Err)
 	}
-	return corrupt(source.Name, err)
+	return logfault.Corrupt(source.Name, err)
 }
 
 // recoverCorrupt turns a panic of the Parquet reader, which damaged bytes may
 // cause, into the error that they are.
 func recoverCorrupt(name string, err *error) {
 	if r := recover(); r != nil {
-		*err = corrupt(name, fmt.Errorf("unreadable Parquet: %v", r))
+		*err = logfault.Corrupt(name, fmt.Errorf("unreadable Parquet: %v", r))
 	}
 }
 
 // openCheckpoint opens all files of a checkpoint, sidecars too.
 //
 // Errors: a corruptError where any of them is missing or can't be read.
-func (r *checkpointReader) openCheckpoint(ctx context.Context, c checkpoint) (opened, error) {
+func (r *Reader) openCheckpoint(ctx context.Context, c logdir.Checkpoint) (opened, error) {
 	var o opened
 	var sidecars []string
-	if strings.HasSuffix(c.parts[0].name, ".json") {
-		o.json = &c.parts[0]
-		err := r.jsonRows(ctx, c.parts[0], func(a logline.Action) error {
+	if strings.HasSuffix(c.Parts[0].Name, ".json") {
+		o.json = &c.Parts[0]
+		err := r.jsonRows(ctx, c.Parts[0], func(a logline.Action) error {
 			if a.Op == logline.Sidecar {
 				name, err := sidecarName(a.Raw)
 				sidecars = append(sidecars, name)
@@ -138,16 +141,16 @@ func (r *checkpointReader) openCheckpoint(ctx context.Context, c checkpoint) (op
 			return nil
 		})
 		if err != nil {
-			return o, asCorrupt(err)
+			return o, logfault.AsCorrupt(err)
 		}
 	} else {
-		for _, part := range c.parts {
+		for _, part := range c.Parts {
 			p, err := r.openParquet(ctx, part, false)
 			if err != nil {
 				return o, err
 			}
 			o.files = append(o.files, p)
-			if c.kind != multipart {
+			if c.Kind != logdir.Multipart {
 				if sidecars, err = r.sidecarColumn(ctx, p); err != nil {
 					return o, err
 				}
@@ -156,7 +159,7 @@ func (r *checkpointReader) openCheckpoint(ctx context.Context, c checkpoint) (op
 	}
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(r.dir.workers())
+	g.SetLimit(r.dir.Workers())
 	for _, name := range sidecars {
 		g.Go(func() error {
 			p, err := r.openSidecar(ctx, name)
@@ -191,28 +194,28 @@ func lastName(path string) (string, error) {
 
 // openSidecar opens a sidecar by its name as it stands, or else decoded: the
 // protocol wants it encoded, Spark takes it as it is.
-func (r *checkpointReader) openSidecar(ctx context.Context, name string) (*parquetFile, error) {
-	full := LogDir + "/_sidecars/" + name
-	info, err := r.dir.r.Stat(ctx, full)
+func (r *Reader) openSidecar(ctx context.Context, name string) (*parquetFile, error) {
+	full := meta.LogDir + "/_sidecars/" + name
+	info, err := r.dir.Store.Stat(ctx, full)
 	if decoded, bad := url.PathUnescape(name); errors.Is(err, fs.ErrNotExist) && bad == nil && decoded != name && !strings.Contains(decoded, "/") {
-		full = LogDir + "/_sidecars/" + decoded
-		info, err = r.dir.r.Stat(ctx, full)
+		full = meta.LogDir + "/_sidecars/" + decoded
+		info, err = r.dir.Store.Stat(ctx, full)
 	}
 	if err != nil {
-		return nil, asCorrupt(readError(full, err))
+		return nil, logfault.AsCorrupt(logfault.ReadError(full, err))
 	}
-	return r.openParquet(ctx, logFile{name: full, size: info.Size}, true)
+	return r.openParquet(ctx, logdir.File{Name: full, Size: info.Size}, true)
 }
 
 // jsonRows calls fn with each action of a JSON checkpoint.
-func (r *checkpointReader) jsonRows(ctx context.Context, f logFile, fn func(logline.Action) error) error {
-	return r.dir.lines(ctx, f, func(line []byte) error {
+func (r *Reader) jsonRows(ctx context.Context, f logdir.File, fn func(logline.Action) error) error {
+	return r.dir.Lines(ctx, f, func(line []byte) error {
 		a, err := logline.Parse(line, nil)
 		if err == nil && a.Op == logline.CheckpointMetadata {
 			var m struct {
 				Version int64 `json:"version"`
 			}
-			if err = json.Unmarshal(a.Raw, &m); err == nil && m.Version != f.version {
+			if err = json.Unmarshal(a.Raw, &m); err == nil && m.Version != f.Version {
 				err = fmt.Errorf("it is of version %d", m.Version)
 			}
 		}
@@ -225,7 +228,7 @@ func (r *checkpointReader) jsonRows(ctx context.Context, f logFile, fn func(logl
 
 // rowGroup is the unit of parallel reading.
 type rowGroup struct {
-	dir   *logDir
+	dir   *logdir.Dir
 	ctx   context.Context
 	file  *parquetFile
 	index int
@@ -256,7 +259,7 @@ func (g *rowGroup) open(c *leaf.Column, node *parquet.Column) {
 	group := g.file.f.RowGroups()[g.index]
 	_, end := g.place(node.Index())
 	c.Leaf, c.Chunk = node, group.ColumnChunks()[node.Index()]
-	c.Source = leaf.NewRange(g.ctx, g.dir.r, g.file.name, end)
+	c.Source = leaf.NewRange(g.ctx, g.dir.Store, g.file.Name, end)
 	c.Source.Hold(g.held, g.heldAt)
 	g.cols = append(g.cols, c)
 }
@@ -268,7 +271,7 @@ func (g *rowGroup) place(column int) (start, end int64) {
 	if meta.DictionaryPageOffset > 0 {
 		start = meta.DictionaryPageOffset
 	}
-	return start, min(start+meta.TotalCompressedSize, g.file.size)
+	return start, min(start+meta.TotalCompressedSize, g.file.Size)
 }
 
 // begin opens the reads of some columns at once: one after the other each would
@@ -293,7 +296,7 @@ const holdBytes = 1 << 20
 // hold reads all columns of some actions in one request, if they lie side by
 // side as they do: a dozen small ones would cost as many, one after the other.
 func (g *rowGroup) hold(actions ...string) error {
-	from, to := g.file.size, int64(0)
+	from, to := g.file.Size, int64(0)
 	for i, c := range g.file.f.Metadata().RowGroups[g.index].Columns {
 		if path := c.MetaData.PathInSchema; len(path) > 0 && slices.Contains(actions, path[0]) {
 			start, end := g.place(i)
@@ -303,7 +306,7 @@ func (g *rowGroup) hold(actions ...string) error {
 	if from < 0 || from >= to || to-from > holdBytes {
 		return nil // the columns are read one by one, or found to be damaged
 	}
-	source, held := leaf.NewRange(g.ctx, g.dir.r, g.file.name, to), make([]byte, to-from)
+	source, held := leaf.NewRange(g.ctx, g.dir.Store, g.file.Name, to), make([]byte, to-from)
 	defer source.Close()
 	if _, err := source.ReadAt(held, from); err != nil {
 		return fault(source, err)
@@ -352,7 +355,7 @@ func (g *rowGroup) run(fn func() error) (err error) {
 			c.Close()
 		}
 	}()
-	defer recoverCorrupt(g.file.name, &err)
+	defer recoverCorrupt(g.file.Name, &err)
 	if err = fn(); err == nil {
 		return nil
 	}
@@ -369,7 +372,7 @@ func (g *rowGroup) fault(err error) error {
 	if err == nil || isTold(err) {
 		return err
 	}
-	return corrupt(g.file.name, err)
+	return logfault.Corrupt(g.file.Name, err)
 }
 
 // isTold reports whether an error says itself what it means.
@@ -379,7 +382,7 @@ func isTold(err error) bool {
 }
 
 // sidecarColumn reads the names of a V2 checkpoint's sidecars.
-func (r *checkpointReader) sidecarColumn(ctx context.Context, p *parquetFile) (names []string, err error) {
+func (r *Reader) sidecarColumn(ctx context.Context, p *parquetFile) (names []string, err error) {
 	for i := range p.f.RowGroups() {
 		g := &rowGroup{dir: r.dir, ctx: ctx, file: p, index: i}
 		path := g.column("sidecar", "path")
