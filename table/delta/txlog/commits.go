@@ -24,7 +24,7 @@ const (
 // or its other actions.
 type Batch struct {
 	Files  []logline.Action
-	prints []keyset.Print   // of the files' identities, zero of change data; none without commitReader.keys
+	prints []keyset.Print   // of the files' identities, zero of change data; none without Commits.keys
 	Others []logline.Action // with raw texts of their own
 	err    error
 }
