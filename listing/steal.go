@@ -31,7 +31,8 @@ func (w *walk) giveAway(s *span) {
 		s.rest--
 		return
 	}
-	if w.guess > 0 && w.remaining() < 2*w.pageKeys()*float64(w.busy+1) {
+	soon := w.guess > 0 && w.remaining() < 2*w.pageKeys()*float64(w.busy+1)
+	if soon && s.left < 3*float64(w.pageSize) {
 		return // all will be done soon
 	}
 	if s.left >= 0 {

@@ -2,6 +2,7 @@ package keyset
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -173,4 +174,20 @@ func BenchmarkAdd(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(keys)), "ns/key")
 		})
 	}
+}
+
+func BenchmarkMarkAll(b *testing.B) {
+	builder := New()
+	keys := make([]lake.Key, 500_000)
+	for i := range keys {
+		keys[i] = lake.Key(fmt.Sprintf("year=2023/month=07/day=01/hour=%02d/part-%05d-%016x.c000.snappy.parquet", i%24, i, i*0x9e3779b9))
+		builder.AddExpected(keys[i])
+	}
+	s, found := builder.Done(), make([]Found, 1000)
+	for b.Loop() {
+		for page := range slices.Chunk(keys, len(found)) {
+			s.MarkAll(page, found)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(keys)), "ns/key")
 }

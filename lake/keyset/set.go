@@ -58,8 +58,10 @@ func (s *Set) MarkAll(keys []lake.Key, found []Found) {
 	for n := 0; len(keys) > 0; keys, found = keys[n:], found[n:] {
 		n = min(len(keys), markAtOnce)
 		for i, k := range keys[:n] {
-			fp := fingerprint(k, s.seed)
-			prints[i], homes[i] = fp, -1
+			prints[i] = fingerprint(k, s.seed)
+		}
+		for i, fp := range prints[:n] {
+			homes[i] = -1
 			if slots := s.shards[fp>>56].slots; len(slots) > 0 {
 				if at := home(fp, len(slots)); slots[at] == fp {
 					homes[i] = at
