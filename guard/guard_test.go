@@ -78,6 +78,8 @@ func TestGuards(t *testing.T) {
 		{"tables inside", "foreign_inside", func(h *filelist.Head) { h.Evidence.Foreign = []string{"x"} }, guard.Options{}, filelist.Warned},
 		{"a versioned bucket", "held_by_store", func(h *filelist.Head) { h.Evidence.Versioned = true }, guard.Options{}, filelist.Warned},
 		{"soft delete", "held_by_store", func(h *filelist.Head) { h.Evidence.SoftDelete = time.Hour }, guard.Options{}, filelist.Warned},
+		{"no lock is known", "not_ready", func(h *filelist.Head) { h.Evidence.Blocked = []string{"no lock provider is known"} }, guard.Options{}, filelist.Warned},
+		{"nothing stands in the way", "not_ready", func(h *filelist.Head) {}, guard.Options{}, ""},
 		{"a warning of the log", "note", func(h *filelist.Head) { h.Evidence.Warnings = []string{"checkpoint 6 is unreadable"} }, guard.Options{}, filelist.Warned},
 		{"nothing to note", "note", func(h *filelist.Head) {}, guard.Options{}, ""},
 	} {

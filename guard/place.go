@@ -31,6 +31,11 @@ func placeChecks() []check {
 			judge: heldByStore,
 		},
 		{
+			code:  "not_ready",
+			fix:   "Plan again with what is missing; the plan itself holds.",
+			judge: notReady,
+		},
+		{
 			code:  "note",
 			fix:   "No action is needed; `lakesweep inspect` tells more.",
 			judge: notes,
@@ -69,6 +74,13 @@ func heldByStore(h *filelist.Head, _ Options) (filelist.Outcome, string) {
 		return filelist.Warned, "the bucket keeps versions: deleted objects stay as noncurrent versions and still cost"
 	case e.SoftDelete > 0:
 		return filelist.Warned, fmt.Sprintf("the store holds deleted objects back for %s and bills them", span(e.SoftDelete))
+	}
+	return filelist.Passed, ""
+}
+
+func notReady(h *filelist.Head, _ Options) (filelist.Outcome, string) {
+	if blocked := h.Evidence.Blocked; len(blocked) > 0 {
+		return filelist.Warned, "carried out, it would be refused: " + strings.Join(blocked, "; ")
 	}
 	return filelist.Passed, ""
 }

@@ -29,6 +29,10 @@ type PlanRequest struct {
 	Unsafe Unsafe
 	Tuning Tuning
 	Hudi   HudiRequest
+
+	// AtOnce says how the plan is carried out right after, nil for a plan
+	// alone: what would refuse that is refused before anything is planned.
+	AtOnce *ApplyRequest
 }
 
 // InventoryRequest names a list of objects that replaces the listing.

@@ -46,6 +46,7 @@ func (e *Engine) Doctor(ctx context.Context, req PlanRequest) (Diagnosis, error)
 			for _, w := range run.table.Warnings() {
 				d.add("timeline", filelist.Warned, w, "")
 			}
+			d.setup(ctx, e, run)
 			d.blobs(ctx, run)
 		}
 		return d, nil

@@ -143,19 +143,23 @@ func (e *Engine) planHudi(ctx context.Context, p *place, req PlanRequest, out st
 	if err != nil {
 		return nil, err
 	}
+	blocked, err := e.unready(ctx, run)
+	if err != nil {
+		return nil, err
+	}
 	clean, err := run.table.Plan(ctx, run.config)
 	if err != nil {
 		return nil, err
 	}
 	rows := filelist.NewSorter("", run.req.Tuning.Memory/4)
-	made, err := e.writeHudi(ctx, run, clean, rows, enclosed, out, started)
+	made, err := e.writeHudi(ctx, run, clean, rows, filelist.Evidence{EnclosedBy: enclosed, Blocked: blocked}, out, started)
 	if err != nil || out != "" {
 		err = errors.Join(err, rows.Close())
 	}
 	return made, err
 }
 
-func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, rows *filelist.Sorter, enclosed, out string, started time.Time) (*plan.Plan, error) {
+func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, rows *filelist.Sorter, seen filelist.Evidence, out string, started time.Time) (*plan.Plan, error) {
 	totals := filelist.Totals{ByReason: map[string]filelist.Count{}}
 	external := run.blobs(e)
 	planner, err := external.Planner(ctx)
@@ -203,7 +207,7 @@ func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, 
 		Instant: run.table.LastInstant(), Created: run.now.UTC(), Mode: string(run.config.Policy), ModeWhy: clean.Why, State: state, Totals: totals,
 		Evidence: filelist.Evidence{
 			Listed: true, LiveExpected: s.LiveFiles, LiveSeen: s.LiveFiles - s.MissingCount, LiveMissing: s.LiveMissing, MissingCount: s.MissingCount,
-			LiveFiles: s.LiveFiles, LiveBytes: s.LiveBytes, ClockSkew: run.skew, EnclosedBy: enclosed,
+			LiveFiles: s.LiveFiles, LiveBytes: s.LiveBytes, ClockSkew: run.skew, EnclosedBy: seen.EnclosedBy, Blocked: seen.Blocked,
 			Versioned: run.status.Versioned, SoftDelete: run.status.SoftDelete, Warnings: append(run.table.Warnings(), s.Warnings...),
 		},
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/store/local"
 	"github.com/lakesweep/lakesweep/table"
@@ -51,6 +52,15 @@ func (w *hudiWorld) put(name, text string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+func (w *hudiWorld) read(name string) string {
+	w.t.Helper()
+	text, err := os.ReadFile(filepath.Join(w.dir, name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(text)
 }
 
 func (w *hudiWorld) engine() *Engine {
@@ -166,6 +176,61 @@ func TestHudiNeedsALock(t *testing.T) {
 	}
 	if got := w.left(".hoodie/lock"); len(got) > 0 {
 		t.Error("the lock wasn't given back")
+	}
+}
+
+// What a clean would be refused for is told before it plans, by a plan as a
+// warning, and by doctor.
+func TestHudiSaysInAdvanceWhatAnApplyTakes(t *testing.T) {
+	for rule, c := range map[string]struct {
+		zone string
+		h    HudiRequest
+		want []string // checks of doctor that refuse
+		kind lake.Kind
+	}{
+		"nothing is known":   {"LOCAL", HudiRequest{}, []string{"timeline_zone", "lock"}, lake.Invalid},
+		"the zone is known":  {"LOCAL", HudiRequest{TimelineZone: "UTC"}, []string{"lock"}, lake.Locked},
+		"nobody else writes": {"LOCAL", HudiRequest{NoOtherWriters: true}, []string{"timeline_zone"}, lake.Invalid},
+		"the table's in UTC": {"UTC", HudiRequest{NoOtherWriters: true}, nil, 0},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			w := newHudiWorld(t, 5)
+			w.put(".hoodie/hoodie.properties", strings.Replace(w.read(".hoodie/hoodie.properties"), "timezone=UTC", "timezone="+c.zone, 1))
+			d, err := w.engine().Doctor(t.Context(), w.request(c.h))
+			var refused []string
+			for _, g := range d.Checks {
+				if g.Outcome == filelist.Refused {
+					refused = append(refused, g.Code)
+				}
+			}
+			if err != nil || !slices.Equal(refused, c.want) {
+				t.Errorf("doctor: %q, %v", refused, err)
+			}
+			req := w.request(c.h)
+			req.Hudi.RetainCommits = 2
+			p, err := w.engine().Plan(t.Context(), req, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			warned := slices.ContainsFunc(p.Head().Guards, func(g filelist.Guard) bool { return g.Code == "not_ready" && g.Outcome == filelist.Warned })
+			if err := p.Close(); err != nil || warned != (c.want != nil) {
+				t.Errorf("plan: warned %t, %v", warned, err)
+			}
+			req.AtOnce = &ApplyRequest{}
+			p, err = w.engine().Plan(t.Context(), req, "")
+			if c.want != nil {
+				if lake.KindOf(err) != c.kind || lake.HintOf(err) == "" {
+					t.Errorf("a clean: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

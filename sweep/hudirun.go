@@ -49,6 +49,9 @@ func (run *hudiRun) remember(state map[string]string) error {
 
 // hudiJob opens what carrying out a plan of a Hudi table takes.
 func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, req ApplyRequest) (job reap.Job, o reap.Options, external *blobs.Run, err error) {
+	if err := carriesBlobs(h); err != nil {
+		return job, o, nil, err
+	}
 	at, err := e.open(ctx, h.Table)
 	if err != nil {
 		return job, o, nil, err

@@ -63,7 +63,7 @@ func (a *app) vacuumCommand(name string) *cobra.Command {
   lakesweep vacuum ./table --mode lite --yes --max-duration 30m`
 	if name == "clean" {
 		short, example = "The same as vacuum, in Hudi's words", `  lakesweep clean ./table --dry-run
-  lakesweep clean s3://bucket/trips --policy latest-commits --retain-commits 10 --yes`
+  lakesweep clean s3://bucket/trips --retain-commits 10 --timeline-zone UTC --config lock.properties --yes`
 	}
 	cmd := &cobra.Command{
 		Use:   name + " TABLE",
@@ -104,6 +104,7 @@ func (a *app) vacuum(ctx context.Context, e engine, req sweep.PlanRequest, af ap
 		return err
 	}
 	a.progress.Begin(req.Table)
+	req.AtOnce = &af.req
 	p, err := e.Plan(ctx, req, "")
 	if err != nil {
 		return err

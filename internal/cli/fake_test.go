@@ -75,6 +75,9 @@ func (f *fakeEngine) Plan(ctx context.Context, req sweep.PlanRequest, out string
 	if f.mode == "empty" {
 		rows = nil
 	}
+	if req.Hudi.Blobs.Mode == "plan" {
+		rows = append(rows, lake.Verdict{URI: "s3://media/1.mp4", Size: -1, Reason: lake.ExpiredBlob})
+	}
 	version := int64(7)
 	h := filelist.Head{PlanID: "20260131T000000Z-fake", Tool: f.tool, Table: req.Table, Given: req.Table, TableID: "id", Format: "delta", Version: &version,
 		Created: at("2026-01-31T00:00:00Z"), Cutoff: at("2026-01-24T00:00:00Z"), Mode: "full", ModeWhy: "as asked", Where: req.Where,

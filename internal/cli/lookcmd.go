@@ -131,7 +131,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Doctor checks credentials and permissions, the bucket's versioning and soft
 delete, the clock, the lock and the table's features. It changes nothing, and
 exits with 4 if something would stop a run.`,
-		Example: "  lakesweep doctor s3://bucket/events",
+		Example: "  lakesweep doctor s3://bucket/events\n  lakesweep doctor s3://bucket/trips --timeline-zone UTC --config hudi.properties",
 		Args:    exactly(1, "one TABLE"),
 	}, false, func(ctx context.Context, e engine, req sweep.PlanRequest, _ []string) error {
 		d, err := e.Doctor(ctx, req)
@@ -152,5 +152,5 @@ exits with 4 if something would stop a run.`,
 		}
 		return &lake.Error{Op: "doctor", Table: req.Table, Kind: lake.Refused, Code: bad[0].Code,
 			Err: fmt.Errorf("a run would stop: %s", strings.Join(codes, ", ")), Hint: bad[0].Fix}
-	})
+	}, (*planFlags).bindAlone)
 }

@@ -122,6 +122,8 @@ func (a *app) planned(p *plan.Plan, file string, o planOutput) error {
 	some := head.Totals.Dead+head.Totals.DeadDirectories > 0
 	switch {
 	case view.Refused() || !some:
+	case !sweep.Carries(&head):
+		view.Next = a.withBlobsDeleted(file != "")
 	case file != "":
 		view.Next = []string{"lakesweep apply " + shellQuote(file)}
 	case o.many:
@@ -229,6 +231,28 @@ func (a *app) withoutDryRun() []string {
 		return nil
 	}
 	return []string{commandLine(words)}
+}
+
+// withBlobsDeleted is this command line with --blobs delete, since a plan that
+// only shows blobs isn't carried out: as it stands where it writes a plan file,
+// else the one that deletes.
+func (a *app) withBlobsDeleted(again bool) []string {
+	b := *a
+	b.Args = nil
+	for i := 0; i < len(a.Args); i++ {
+		switch arg := a.Args[i]; {
+		case arg == "--blobs":
+			i++
+		case strings.HasPrefix(arg, "--blobs="):
+		default:
+			b.Args = append(b.Args, arg)
+		}
+	}
+	b.Args = append(b.Args, "--blobs", "delete")
+	if again {
+		return []string{commandLine(b.Args)}
+	}
+	return b.withoutDryRun()
 }
 
 // commandLine spells a command for a POSIX shell.

@@ -59,12 +59,16 @@ func (f *planFlags) bindTuning(fs *pflag.FlagSet) {
 	fs.Var(newValue(&f.req.FullEvery, "DURATION", aboveZero(parseDuration)), "full-every", "Delta: auto runs full at least so often (default: 7d)")
 	f.bindInventory(fs)
 	fs.Var(newValues(&f.req.Inventory.Journals, "JOURNAL", verbatim), "inventory-journal", "journal of an earlier run, whose objects are gone from the inventory (repeatable)")
-	fs.BoolVar(&f.req.Hudi.NoOtherWriters, "no-other-writers", false, "Hudi: nobody else writes, so no lock is needed")
+	f.bindAlone(fs)
 	fs.BoolVar(&f.req.Hudi.Orphans, "orphans", false, "Hudi: also delete leftovers of failed writes")
 	f.blobs.bind(fs)
 	fs.Var(newValues(&f.retainBelow, "TABLE", verbatim), "unsafe-retain-below", "allow a retention below the table's own; names the table again")
 	fs.Var(newValues(&f.mostlyDead, "TABLE", verbatim), "unsafe-mostly-dead", "allow more than half of the files to die; names the table again")
 	fs.Var(newValues(&f.missingLive, "TABLE", verbatim), "unsafe-missing-live", "go on though live files are missing; names the table again")
+}
+
+func (f *planFlags) bindAlone(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.req.Hudi.NoOtherWriters, "no-other-writers", false, "Hudi: nobody else writes, so no lock is needed")
 }
 
 // bindForm binds what says how to read an inventory.

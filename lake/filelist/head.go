@@ -77,6 +77,7 @@ type Evidence struct {
 	InventoryAge time.Duration `json:"inventory_age,omitempty"`
 	Outside      int64         `json:"outside,omitempty"` // inventory rows or log paths outside the root
 	Warnings     []string      `json:"warnings,omitempty"`
+	Blocked      []string      `json:"blocked,omitempty"` // why carrying the plan out would be refused as things stand
 }
 
 // Totals are the counts of a plan's summary, in objects and bytes.

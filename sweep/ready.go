@@ -1,0 +1,91 @@
+package sweep
+
+import (
+	"context"
+	"strings"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
+	"github.com/lakesweep/lakesweep/table/hudi"
+)
+
+// ready returns what stands in the way of carrying a plan of the table out and
+// can be told before anything is planned, nil if nothing does.
+func (e *Engine) ready(ctx context.Context, run *hudiRun) []error {
+	var blocked []error
+	if err := run.table.ZoneKnown(); err != nil {
+		blocked = append(blocked, err)
+	}
+	if err := e.lockKnown(ctx, run); err != nil {
+		blocked = append(blocked, err)
+	}
+	return blocked
+}
+
+// lockKnown reports whether the table's lock can be taken as its other writers
+// take it. It takes none.
+//
+// Errors: those of hudiLock and of the store.
+func (e *Engine) lockKnown(ctx context.Context, run *hudiRun) error {
+	h := filelist.Head{Table: run.root.String(), TableID: run.table.ID(), State: map[string]string{}}
+	if err := run.remember(h.State); err != nil {
+		return err
+	}
+	all, err := e.Stores.OpenStore(ctx, run.root)
+	if err != nil {
+		return err
+	}
+	_, err = e.hudiLock(ctx, &h, struct {
+		store.Reader
+		store.Writer
+	}{all, store.Confine(all, hudi.Dir)})
+	return err
+}
+
+// unready refuses a clean that is to be carried out at once if something
+// stands in its way; of a plan alone it returns that as text.
+func (e *Engine) unready(ctx context.Context, run *hudiRun) (blocked []string, err error) {
+	if run.req.AtOnce != nil && run.req.Hudi.Blobs.Mode == "plan" {
+		return nil, onlyShown(run.given)
+	}
+	for _, err := range e.ready(ctx, run) {
+		if run.req.AtOnce != nil {
+			return nil, err
+		}
+		blocked = append(blocked, strings.TrimSuffix(err.Error()+". "+lake.HintOf(err), ". "))
+	}
+	return blocked, nil
+}
+
+// carriesBlobs refuses a plan that shows blobs and queues none: with its slices
+// the last trace of them would go.
+func carriesBlobs(h *filelist.Head) error {
+	if Carries(h) {
+		return nil
+	}
+	return onlyShown(h.Given)
+}
+
+// Carries reports whether a plan can be carried out as far as its blobs go: one
+// that was made to show them can't.
+func Carries(h *filelist.Head) bool {
+	listed, _, _ := Blobs(h)
+	return listed == 0 || h.State[blobs.StateKey] != ""
+}
+
+func onlyShown(given string) error {
+	return invalid(given, "--blobs plan only shows blobs: carried out, it would delete the slices that refer to them and queue none of them, so that no later run finds them",
+		"Plan with --blobs delete, which queues them first, or with --blobs off to leave them where they are for good.")
+}
+
+// setup tells whether a clean could be carried out.
+func (d *Diagnosis) setup(ctx context.Context, e *Engine, run *hudiRun) {
+	d.check("timeline_zone", run.table.ZoneKnown(), "The zone of the timeline's instants is known.")
+	lock := "The lock settings name a lock that can be taken."
+	if run.lock[lockPrefix+"provider"] == "" {
+		lock = "No lock is taken: --no-other-writers says that nobody else writes."
+	}
+	d.check("lock", e.lockKnown(ctx, run), lock)
+}
