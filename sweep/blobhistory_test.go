@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -42,7 +43,10 @@ type blobHistory struct {
 	rng    *rand.Rand
 	names  []string
 	policy HudiRequest
+	minAge time.Duration
 	anew   []string        // blobs that were uploaded since a run began
+	looks  int             // listings of the timeline by the run that is under way
+	begun  []*modelWrite   // writes that this run may still see begin
 	letGo  map[string]bool // blobs that have to die if nothing refers to them in the end
 }
 
@@ -51,6 +55,7 @@ func newBlobHistory(t *testing.T, seed uint64) *blobHistory {
 	h := &blobHistory{t: t, w: w, rng: rand.New(rand.NewPCG(seed, 7)), names: []string{"a", "b", "c", "d"}, letGo: map[string]bool{}}
 	h.m = newBlobModel(w, []timeline.Layout{timeline.Layout1, timeline.Layout2}[h.one(2)], h.one(2) == 0)
 	h.policy = []HudiRequest{{RetainCommits: 1}, {RetainCommits: 2}, {RetainVersions: 1}, {RetainVersions: 2}, {RetainHours: 2}}[h.one(5)]
+	h.minAge = []time.Duration{0, 20 * time.Hour}[h.one(2)]
 	w.upload(h.names...)
 	w.pass(72)
 	t.Logf("version %s, merge on read: %v, %+v", map[timeline.Layout]string{1: "6", 2: "9"}[h.m.layout], h.m.mor, h.policy)
@@ -101,6 +106,24 @@ func (h *blobHistory) risky(w *modelWrite) bool {
 	return false
 }
 
+// began notes a write that began, wrote its files and stays in flight while a
+// run is under way. Without asking it may refer to whatever is queued, if that
+// was before the run's last look under the lock: the second last listing of the
+// timeline before the intent.
+func (h *blobHistory) began(w *modelWrite) {
+	if w.late = h.m.draining(); !w.late {
+		w.looks, h.begun = h.looks, append(h.begun, w)
+	}
+}
+
+// published decides about these writes, as an intent is published.
+func (h *blobHistory) published() {
+	for _, w := range h.begun {
+		w.late = h.looks-w.looks < 2
+	}
+	h.begun = nil
+}
+
 // end completes a write whose files were written just now, asking or not.
 func (h *blobHistory) end(w *modelWrite, within bool) {
 	must := within && h.m.draining() && h.risky(w)
@@ -124,7 +147,9 @@ func (h *blobHistory) step(within bool) {
 	case 4: // a write that stays in flight
 		w := m.begin(m.writeAction())
 		h.write(w)
-		w.late = within && h.risky(w)
+		if within && h.risky(w) {
+			h.began(w)
+		}
 	case 5: // one that hasn't written anything yet
 		m.begin(m.writeAction())
 	case 6, 7:
@@ -282,6 +307,7 @@ func (h *blobHistory) request() PlanRequest {
 	req := h.w.request()
 	blobs := req.Hudi.Blobs
 	req.Hudi = h.policy
+	blobs.MinAge = &h.minAge
 	req.Hudi.Blobs, req.Hudi.NoOtherWriters = blobs, true
 	req.Tuning.Workers = 1
 	return req
@@ -291,7 +317,7 @@ func (h *blobHistory) request() PlanRequest {
 func (h *blobHistory) clean() {
 	w := h.w
 	h.anew = nil
-	before := h.standing()
+	before, alive := h.standing(), h.lives()
 	req, now := h.request(), time.Duration(0)
 	within, fault := false, false
 	switch h.one(6) {
@@ -306,9 +332,11 @@ func (h *blobHistory) clean() {
 		req.Hudi.Blobs.Grace = &now
 	}
 	r, err := w.clean(req)
-	w.faults = nil
+	w.faults, h.begun = nil, nil
 	h.t.Logf("  blobs %s, queued %s, let go %v", w.blobs(), w.queued(), h.letGo)
 	h.t.Logf("the clean deleted %d, spared %d, queued %d: %v", r.Deleted, r.Spared, r.Queued, err)
+	h.release()
+	h.deaths(alive, *req.Hudi.Blobs.Grace)
 	if err != nil && !fault && lake.KindOf(err) != lake.Stale && !(within && gaveUp(err)) {
 		h.t.Fatal(err)
 	}
@@ -321,6 +349,59 @@ func (h *blobHistory) clean() {
 	h.lost(ours, true)
 	for _, b := range h.anew {
 		delete(h.letGo, b) // it may have been queued before
+	}
+}
+
+// release takes savepoints away that hold a file of a pending clean: they came
+// as it was published, which the table's lock forbids, that our runs don't take here.
+func (h *blobHistory) release() {
+	at := h.m.pendingClean()
+	if at == "" {
+		return
+	}
+	planned := h.m.planned(at)
+	for save, files := range maps.Clone(h.m.saved) {
+		if slices.ContainsFunc(files, func(f string) bool { return planned[f] }) {
+			h.m.unsave(save)
+		}
+	}
+}
+
+// life is what there is of a blob before a run.
+type life struct {
+	uploaded time.Time
+	queued   time.Time // zero if it isn't
+}
+
+func (h *blobHistory) lives() map[string]life {
+	out := map[string]life{}
+	for _, n := range h.names {
+		if info, err := os.Stat(h.w.path("blobs/" + n)); err == nil {
+			out[n] = life{uploaded: info.ModTime()}
+		}
+	}
+	for _, e := range h.w.entries() {
+		if l, ok := out[e.Path[len(spelled("")):]]; ok {
+			l.queued = e.At
+			out[e.Path[len(spelled("")):]] = l
+		}
+	}
+	return out
+}
+
+// deaths fails if a blob died too early: that wasn't queued for the grace time,
+// is younger than it may be, or was uploaded since it was queued.
+func (h *blobHistory) deaths(before map[string]life, grace time.Duration) {
+	for n, l := range before {
+		switch {
+		case h.w.there(n) || slices.Contains(h.anew, n):
+		case grace > 0 && (l.queued.IsZero() || h.w.now.Sub(l.queued) < grace):
+			h.t.Fatalf("%s, queued at %s, died within its grace time", n, l.queued)
+		case h.w.now.Sub(l.uploaded) < h.minAge:
+			h.t.Fatalf("%s, uploaded at %s, died young", n, l.uploaded)
+		case !l.queued.IsZero() && grace > 0 && l.uploaded.After(l.queued):
+			h.t.Fatalf("%s, uploaded at %s, after it was queued at %s, died", n, l.uploaded, l.queued)
+		}
 	}
 }
 
@@ -343,7 +424,18 @@ func (h *blobHistory) within() {
 		func(c store.Call) bool { return c.Op == "delete" },
 		func(c store.Call) bool { return c.Op == "stat" && slices.Contains(h.names, c.Name) },
 	}
+	between := false // the judgement and the look under the lock
 	match := func() func(store.Call) bool {
+		if between = h.one(4) == 0; between {
+			looked, lists := false, 0
+			return func(c store.Call) bool {
+				looked = looked || c.Op == "stat" && slices.Contains(h.names, c.Name)
+				if looked && c.Op == "list" && "table/"+c.Name == h.m.dir() {
+					lists++
+				}
+				return lists == 2
+			}
+		}
 		if h.yes() {
 			return moments[h.one(len(moments))]
 		}
@@ -355,12 +447,18 @@ func (h *blobHistory) within() {
 	faults = store.NewFaults(func(c store.Call) store.Injection {
 		if left > 0 && next(c) {
 			h.w.faults = nil
+			h.release()
 			h.t.Logf("  before the call %+v:", c)
-			if h.one(8) == 0 {
+			switch {
+			case between && h.yes():
+				w := h.m.begin(h.m.writeAction())
+				h.m.write(w, h.m.group("1"), h.waiting())
+				h.began(w)
+			case h.one(8) == 0:
 				if _, err := h.w.clean(h.request()); err != nil && !gaveUp(err) {
 					h.t.Fatal(err)
 				}
-			} else {
+			default:
 				h.step(true)
 			}
 			h.m.check()
@@ -368,9 +466,25 @@ func (h *blobHistory) within() {
 			next = match()
 			left--
 		}
+		switch {
+		case c.Op == "list" && "table/"+c.Name == h.m.dir():
+			h.looks++
+		case ends("create", ".blob_drain.parquet")(c):
+			h.published()
+		}
 		return store.Injection{}
 	})
 	h.w.faults = faults
+}
+
+// waiting is a reference to each blob that is queued and there.
+func (h *blobHistory) waiting() (refs []blobtest.Ref) {
+	for i, e := range h.w.entries() {
+		if h.w.there(e.Path[len(spelled("")):]) {
+			refs = append(refs, blobtest.Ref{Key: fmt.Sprint("k", i), Path: e.Path, Managed: true})
+		}
+	}
+	return refs
 }
 
 // finish ends all that is in flight and cleans until the queue is empty.

@@ -55,7 +55,8 @@ type modelWrite struct {
 	action   timeline.Action
 	parts    []modelPart
 	replaced []string // groups
-	late     bool     // its files were written while a run was under way
+	late     bool     // its files were written while a run was under way, and may refer to what this deletes
+	looks    int      // at the timeline, that the run had taken before
 	state    map[string]modelGroup
 }
 
@@ -558,9 +559,9 @@ func (m *blobModel) newestClean() (c timeline.CleanMetadata, ok bool) {
 	return c, true
 }
 
-// finish finishes a pending clean as Hudi does, which knows nothing of blobs.
-// It returns the files that went.
-func (m *blobModel) finish(at string) (gone []string) {
+// cleanPlan is the plan of a pending clean.
+func (m *blobModel) cleanPlan(at string) timeline.CleanPlan {
+	m.w.t.Helper()
 	data, err := os.ReadFile(m.w.path(m.dir() + timeline.Name(m.layout, at, timeline.Clean, timeline.Requested, "")))
 	if err != nil {
 		m.w.t.Fatal(err)
@@ -569,6 +570,25 @@ func (m *blobModel) finish(at string) (gone []string) {
 	if err != nil {
 		m.w.t.Fatal(err)
 	}
+	return plan
+}
+
+// planned are the files that the plan of a pending clean names.
+func (m *blobModel) planned(at string) map[string]bool {
+	m.w.t.Helper()
+	out := map[string]bool{}
+	for partition, files := range m.cleanPlan(at).Files {
+		for _, f := range files {
+			out[partition+"/"+path.Base(*f.Path)] = true
+		}
+	}
+	return out
+}
+
+// finish finishes a pending clean as Hudi does, which knows nothing of blobs.
+// It returns the files that went.
+func (m *blobModel) finish(at string) (gone []string) {
+	plan := m.cleanPlan(at)
 	done := timeline.CleanMetadata{StartTime: at, LastCompleted: plan.LastCompleted, Partitions: map[string]timeline.CleanPartition{}, Extra: plan.Extra}
 	if plan.Earliest != nil {
 		done.Earliest = plan.Earliest.Timestamp
@@ -585,7 +605,8 @@ func (m *blobModel) finish(at string) (gone []string) {
 		}
 		done.Partitions[partition] = p
 	}
-	if data, err = done.Encode(); err != nil {
+	data, err := done.Encode()
+	if err != nil {
 		m.w.t.Fatal(err)
 	}
 	m.instant(at, timeline.Clean, timeline.Inflight, nil)
