@@ -5,12 +5,13 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"syscall"
 
 	"github.com/lakesweep/lakesweep/lake"
 )
 
 // Fail wraps the error of a store's call with the place and the object. Kinds:
-// Denied for fs.ErrPermission, Transient for what Retryable says may pass,
+// Denied for fs.ErrPermission and read-only file systems, Transient for what Retryable says may pass,
 // Interrupted for a cancelled context; an inner lake.Error keeps its own.
 func Fail(op string, root lake.Root, name string, err error) error {
 	if err == nil {
@@ -21,7 +22,7 @@ func Fail(op string, root lake.Root, name string, err error) error {
 	switch {
 	case inner:
 		e.Kind = lake.KindOf(err)
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS): // nobody may write to a read-only file system
 		e.Kind = lake.Denied
 		e.Hint = "Check the credentials and the policy of the bucket or folder; `lakesweep doctor` lists the permissions that a run needs."
 	case errors.Is(err, context.Canceled):

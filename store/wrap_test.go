@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -319,3 +320,11 @@ func TestRegistryOpensByClassAndHidesWriting(t *testing.T) {
 }
 
 func is[T any](v any) bool { _, ok := v.(T); return ok }
+
+// What a read-only file system answers is a lack of permission, and final.
+func TestReadOnlyFileSystemsDeny(t *testing.T) {
+	err := store.Fail("create", lake.Root{Scheme: "file", Path: "t"}, "x", &fs.PathError{Op: "open", Path: "x", Err: syscall.EROFS})
+	if lake.KindOf(err) != lake.Denied || lake.HintOf(err) == "" || store.Retryable(err) {
+		t.Errorf("%v (%v), retryable %v", err, lake.KindOf(err), store.Retryable(err))
+	}
+}

@@ -196,7 +196,11 @@ func (e *Engine) quarantine(ctx context.Context, prefix, planID string, table la
 // journal opens the journal at a path or URI, or in the state directory.
 func (e *Engine) journal(ctx context.Context, place string, head filelist.JournalHead) (*filelist.Journal, error) {
 	if place == "" {
-		if err := os.MkdirAll(e.StateDir, 0o755); err != nil {
+		err := errors.New("no state directory for it: neither XDG_STATE_HOME nor HOME is set")
+		if e.StateDir != "" {
+			err = os.MkdirAll(e.StateDir, 0o755)
+		}
+		if err != nil {
 			return nil, &lake.Error{Op: "open journal", Table: head.Table, Kind: lake.Invalid, Err: err, Hint: "Name a place that can be written to with --journal."}
 		}
 		place = filepath.Join(e.StateDir, head.PlanID+".journal")

@@ -18,8 +18,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go/logging"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 )
@@ -112,7 +114,7 @@ func (o *Opener) bucket(ctx context.Context, name string) (*bucket, error) {
 
 // config loads the SDK's configuration.
 func (o *Opener) config(ctx context.Context) (aws.Config, error) {
-	load := []func(*config.LoadOptions) error{config.WithHTTPClient(o.client())}
+	load := []func(*config.LoadOptions) error{config.WithHTTPClient(o.client()), config.WithLogger(logging.Nop{})} // what fails comes back as an error
 	if o.opt.Region != "" {
 		load = append(load, config.WithRegion(o.opt.Region))
 	}
