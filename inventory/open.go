@@ -41,16 +41,16 @@ func (s *Source) openFile(ctx context.Context, place lake.Root, p part) error {
 // openFolder opens a list that is a folder: a table, a report with its
 // manifest, or plain files of one form.
 func (s *Source) openFolder(ctx context.Context, place lake.Root) error {
+	var top []store.Info
 	r, err := s.o.Stores.OpenReader(ctx, place)
-	if err != nil {
-		return err
+	if err == nil {
+		top, err = list(ctx, r, "")
 	}
-	top, err := list(ctx, r, "")
-	if err != nil {
-		return err
-	}
-	if len(top) == 0 {
+	if isMissing(err) || err == nil && len(top) == 0 {
 		return invalid(s.o.Source, fs.ErrNotExist, "Name a file, a folder of files, a manifest.json or a Delta table.")
+	}
+	if err != nil {
+		return err
 	}
 	var manifests []store.Info
 	for _, e := range top {

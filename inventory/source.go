@@ -148,6 +148,9 @@ func (s *Source) file(ctx context.Context, place lake.Root) (part, bool, error) 
 		return part{}, false, nil
 	}
 	r, err := s.o.Stores.OpenReader(ctx, parent)
+	if isMissing(err) {
+		return part{}, false, nil
+	}
 	if err != nil {
 		return part{}, false, err
 	}

@@ -76,7 +76,9 @@ func (p *parser) inventory() (*Inventory, error) {
 	switch {
 	case len(inside) == 0:
 		return nil, faultf(open.Pos, "", "the inventory in parentheses is empty")
-	case len(inside) == 1 && inside[0].Kind == lex.String && inside[0].Text != "":
+	case len(inside) == 1 && inside[0].Kind == lex.String && strings.TrimSpace(inside[0].Text) == "":
+		return nil, faultf(inside[0].Pos, "", "the path of the inventory is empty")
+	case len(inside) == 1 && inside[0].Kind == lex.String:
 		return &Inventory{Path: inside[0].Text}, nil
 	}
 	return &Inventory{Query: p.text[inside[0].Pos:inside[len(inside)-1].End]}, nil

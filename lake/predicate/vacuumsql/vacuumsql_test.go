@@ -81,6 +81,7 @@ func TestParseErrors(t *testing.T) {
 		"VACUUM parquet.`/x`":                      "can't be vacuumed",
 		"VACUUM nope.`/x`":                         "unknown format",
 		"VACUUM t USING INVENTORY ()":              "is empty",
+		"VACUUM t USING INVENTORY (' ')":           "is empty",
 		"VACUUM t USING INVENTORY (select 1":       "isn't closed",
 		"VACUUM t ZORDER BY a":                     "expected LITE",
 		"VACUUM 'x":                                "no partner",
