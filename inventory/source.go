@@ -163,6 +163,8 @@ func (s *Source) file(ctx context.Context, place lake.Root) (part, bool, error) 
 		return part{}, false, err
 	case info.Kind == store.Symlink:
 		return part{}, false, invalid(s.o.Source, errors.New("a symbolic link"), "Name the file that it points to.")
+	case info.Kind == store.Other:
+		return part{}, false, invalid(s.o.Source, errors.New("neither a file nor a folder"), "A list is read more than once: write it to a file, and name that.")
 	case info.Kind != store.File:
 		return part{}, false, nil
 	}

@@ -32,11 +32,17 @@ type Plan struct {
 //
 // Errors: as Read; Invalid if the file can't be opened.
 func Open(ctx context.Context, path string) (*Plan, error) {
-	f, err := os.Open(path)
+	info, err := os.Stat(path) // before it is opened: a pipe would wait for its writer
+	switch {
+	case err != nil:
+	case info.IsDir():
+		err = fmt.Errorf("%s is a folder", path)
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("%s is no file", path)
+	}
+	var f *os.File
 	if err == nil {
-		if info, e := f.Stat(); e == nil && info.IsDir() {
-			err = errors.Join(fmt.Errorf("%s is a folder", path), f.Close())
-		}
+		f, err = os.Open(path)
 	}
 	if err != nil {
 		return nil, &lake.Error{Op: "open plan", Kind: lake.Invalid, Err: err, Hint: "Name one file that `lakesweep plan --out` wrote."}

@@ -61,14 +61,17 @@ func Open(ctx context.Context, root lake.Root) (store.Store, error) {
 		return nil, store.Fail("open", root, "", err)
 	}
 	base, err := filepath.EvalSymlinks(systemPath(root))
+	switch err = missing(err); {
+	case err == nil:
+		err = isDirectory(base)
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission): // links that lead round in a circle
+		err = &lake.Error{Kind: lake.Invalid, Err: err, Hint: "Name the folder itself."}
+	}
 	if err != nil {
 		return nil, store.Fail("open", root, "", err)
 	}
 	dir, err := os.OpenRoot(base)
 	if err != nil {
-		if info, e := os.Stat(base); e == nil && !info.IsDir() {
-			err = &lake.Error{Kind: lake.Invalid, Err: errors.New("is no directory"), Hint: "Name the folder that holds _delta_log or .hoodie."}
-		}
 		return nil, store.Fail("open", root, "", err)
 	}
 	file, err := dir.Open(".")
@@ -78,6 +81,16 @@ func Open(ctx context.Context, root lake.Root) (store.Store, error) {
 	s := &Store{place: root, base: base, root: dir, dir: file, streams: map[string]*stream{}}
 	s.folds = s.foldsCase()
 	return s, nil
+}
+
+// isDirectory looks before anything is opened: opening a pipe would wait for its
+// writer, and nothing could end that.
+func isDirectory(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		return &lake.Error{Kind: lake.Invalid, Err: errors.New("is no directory"), Hint: "Name the folder that holds _delta_log or .hoodie."}
+	}
+	return err
 }
 
 // Traits describes the file system.

@@ -26,10 +26,10 @@ func placeOf(path string) lake.Root {
 // localize returns the system's spelling of a canonical name.
 func localize(name string) (string, bool) { return name, canonical(name) }
 
-// missing makes "a parent is no directory" what it means for a name: there is
-// no such object.
+// missing makes "a parent is no directory" and "the name is too long" what they
+// mean for a name: there is no such object.
 func missing(err error) error {
-	if notDir(err) {
+	if notDir(err) || errors.Is(err, syscall.ENAMETOOLONG) {
 		return &fs.PathError{Op: "find", Path: "parent", Err: fs.ErrNotExist}
 	}
 	return err
