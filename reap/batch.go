@@ -251,6 +251,6 @@ func (r *run) tally(outcome string, directory bool, size int64) {
 		res.Bytes += size
 	case outcome == filelist.Quarantined:
 		res.Quarantined++
-		r.bytes += size
+		res.Moved += size
 	}
 }

@@ -73,10 +73,27 @@ type Outcome struct {
 type Result struct {
 	table.Result
 	Quarantined int64
+	Moved       int64  // bytes of what went to quarantine
 	Resumed     int64  // of all these, what earlier runs did
 	Limit       string // the flag whose limit ended the run early; "" if none did
 	// Failures are the first hundred failed rows.
 	Failures []Outcome
+	earlier  counts
+}
+
+// counts are what earlier runs can have done.
+type counts struct{ deleted, gone, directories, quarantined, bytes, moved int64 }
+
+// Own is what this run did, without the earlier ones; Resumed stays.
+func (r Result) Own() Result {
+	r.Deleted -= r.earlier.deleted
+	r.Gone -= r.earlier.gone
+	r.Directories -= r.earlier.directories
+	r.Quarantined -= r.earlier.quarantined
+	r.Bytes -= r.earlier.bytes
+	r.Moved -= r.earlier.moved
+	r.earlier = counts{}
+	return r
 }
 
 // Add adds what another run of the same plan did: its counts of objects and
@@ -90,6 +107,9 @@ func (r *Result) Add(o Result) {
 	r.Skipped += o.Skipped
 	r.Bytes += o.Bytes
 	r.Resumed += o.Resumed
+	r.earlier.deleted += o.earlier.deleted
+	r.earlier.gone += o.earlier.gone
+	r.earlier.bytes += o.earlier.bytes
 	r.Failures = append(r.Failures, o.Failures...)
 	if r.Limit == "" {
 		r.Limit = o.Limit

@@ -29,7 +29,6 @@ type run struct {
 
 	mu     sync.Mutex // guards what follows
 	result Result
-	bytes  int64 // of what went to quarantine
 	seen   int64 // rows settled
 	spent  budget
 	misses int   // whole requests in a row that failed
@@ -102,6 +101,8 @@ func (r *run) recall(ctx context.Context) error {
 		}
 	}
 	r.done = done.Done()
+	res := &r.result
+	res.earlier = counts{res.Deleted, res.Gone, res.Directories, res.Quarantined, res.Bytes, res.Moved}
 	return nil
 }
 
@@ -132,7 +133,9 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	t := r.head.Totals
-	if err := r.job.Recorder.Begin(ctx, table.Intent{PlanID: r.head.PlanID, Objects: t.Dead, Bytes: t.DeadBytes, Where: r.head.Where}); err != nil {
+	intent := table.Intent{PlanID: r.head.PlanID, Objects: t.Dead, Bytes: t.DeadBytes, Where: r.head.Where}
+	intent.Idle = t.Dead+t.DeadDirectories == 0 || r.done != nil && r.done.Len() >= t.Dead+t.DeadDirectories
+	if err := r.job.Recorder.Begin(ctx, intent); err != nil {
 		return err
 	}
 	r.refreshed = time.Time{} // announcing took its time: read the log again before the first batch
@@ -183,7 +186,7 @@ func (r *run) finish(ctx context.Context, cause error) (Result, error) {
 	res.Complete = cause == nil && res.Failed == 0 && res.Skipped == 0
 	recorded := res.Result
 	recorded.Deleted += res.Quarantined
-	recorded.Bytes += r.bytes
+	recorded.Bytes += res.Moved
 	// A signal doesn't stop the record of what was done.
 	ctx = context.WithoutCancel(ctx)
 	end := r.job.Recorder.Fail

@@ -28,6 +28,7 @@ type Undo struct {
 // Undone counts what a restore or a purge did.
 type Undone struct {
 	Restored, Purged, Gone, Spared, Failed int64
+	Left                                   int64 // not wanted this time: not named, or too young to purge
 	Bytes                                  int64
 	Failures                               []Outcome // the first hundred
 }
@@ -118,6 +119,9 @@ func (u *Undo) each(ctx context.Context, wanted func(*filelist.Record) bool, do 
 			return sum, err
 		}
 		if !wanted(&r) {
+			if !r.Checksum {
+				sum.Left++
+			}
 			continue
 		}
 		outcome, cause := do(&r)

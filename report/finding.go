@@ -45,7 +45,7 @@ type findingsRow struct {
 	MessageType string `json:"message_type"`
 	Schema      int    `json:"schema"`
 	Table       string `json:"table"`
-	Findings    int64  `json:"findings"`
+	Count       int64  `json:"count"`
 }
 
 // Findings prints what verify finds and returns how many there were.

@@ -32,6 +32,8 @@ type RunSummary struct {
 	Queued      int64 // blobs that wait in the table's queue
 	Directories int64
 	Bytes       int64
+	Moved       int64         // bytes that went to quarantine, or came back
+	Resumed     int64         // objects that earlier runs of the plan did
 	LockHeld    time.Duration // how long the table's lock was held to look at blobs
 	Versioned   bool
 	HeldUntil   time.Time
@@ -59,6 +61,8 @@ type runRow struct {
 	Queued      int64   `json:"queued,omitempty"`
 	Directories int64   `json:"directories"`
 	Bytes       int64   `json:"bytes_freed"`
+	Moved       int64   `json:"bytes_moved,omitempty"`
+	Resumed     int64   `json:"resumed,omitempty"`
 	LockSeconds float64 `json:"lock_seconds,omitempty"`
 	Versioned   bool    `json:"versioned,omitempty"`
 	HeldUntil   *string `json:"held_until,omitempty"`
@@ -168,7 +172,7 @@ func (r *Run) Outcome(o Outcome) {
 func (r *Run) End(sum RunSummary) error {
 	row := runRow{MessageType: "summary", Schema: Schema, Table: sum.Table, PlanID: sum.PlanID, Deleted: sum.Deleted, Gone: sum.Gone,
 		Spared: sum.Spared, Quarantined: sum.Quarantined, Restored: sum.Restored, Purged: sum.Purged, Failed: sum.Failed, Skipped: sum.Skipped, Queued: sum.Queued, Directories: sum.Directories,
-		Bytes: sum.Bytes, LockSeconds: sum.LockHeld.Seconds(), Versioned: sum.Versioned, HeldUntil: stamp(sum.HeldUntil), Limit: sum.Limit, Journal: sum.Journal,
+		Bytes: sum.Bytes, Moved: sum.Moved, Resumed: sum.Resumed, LockSeconds: sum.LockHeld.Seconds(), Versioned: sum.Versioned, HeldUntil: stamp(sum.HeldUntil), Limit: sum.Limit, Journal: sum.Journal,
 		Seconds: sum.Seconds, Complete: sum.Complete}
 	err := r.s.end(row, func() error { return r.p.runFoot(sum) }, false)
 	if r.err != nil {
@@ -184,7 +188,7 @@ func (p *Printer) runFoot(sum RunSummary) error {
 	for _, c := range []struct {
 		n    int64
 		what string
-	}{{sum.Gone, "already gone"}, {sum.Spared, "spared"}, {sum.Failed, "failed"}, {sum.Skipped, "left by a limit"}, {sum.Queued, "blobs queued"}} {
+	}{{sum.Gone, "already gone"}, {sum.Spared, "spared"}, {sum.Failed, "failed"}, {sum.Skipped, "left by a limit"}, {sum.Queued, "blobs queued"}, {sum.Resumed, "by earlier runs of this plan"}} {
 		if c.n > 0 {
 			rest += ", " + Count(c.n) + " " + c.what
 		}
@@ -209,5 +213,13 @@ func (p *Printer) runFoot(sum RunSummary) error {
 	if sum.Directories > 0 {
 		dirs = " and " + Plural(sum.Directories, "empty directory")
 	}
-	return p.printf("%s: %s%s, %s%s\n", sum.Verb, Plural(did, "file"), dirs, Bytes(sum.Bytes), rest)
+	size := Bytes(sum.Bytes)
+	switch {
+	case sum.Quarantined > 0:
+		size = Bytes(sum.Moved) + " moved" + rest + "; purge frees them"
+		rest = ""
+	case sum.Restored > 0:
+		size = Bytes(sum.Moved)
+	}
+	return p.printf("%s: %s%s, %s%s\n", sum.Verb, Plural(did, "file"), dirs, size, rest)
 }

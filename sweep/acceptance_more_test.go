@@ -58,8 +58,13 @@ func sparkMore() []scenario {
 			}
 			p := w.plan(w.request(20*hour, "full"))
 			commits(3)
-			if _, err := w.apply(p, ApplyRequest{}); err != nil {
-				t.Fatal(err)
+			for _, when := range []string{"auto", "on"} { // that there is nothing to do is told only on demand
+				if _, err := w.apply(p, ApplyRequest{CommitLog: when}); err != nil {
+					t.Fatal(err)
+				}
+				if when == "auto" {
+					commits(3)
+				}
 			}
 			if end := commits(5); !strings.Contains(end, `"VACUUM END"`) || !strings.Contains(end, `"numDeletedFiles":"0"`) {
 				t.Error(end)

@@ -13,6 +13,8 @@ type Result struct {
 	Table       string
 	PlanID      string
 	Quarantined int64
+	Moved       int64         // bytes that went to quarantine, or came back
+	Resumed     int64         // objects of the plan that earlier runs did; in no other count
 	Queued      int64         // blobs that wait in the table's queue
 	LockHeld    time.Duration // how long the table's lock was held to look at blobs
 	Restored    int64         // moved back from quarantine
@@ -35,8 +37,9 @@ type Diagnosis struct {
 // UndoRequest is a wish to restore or purge what a run put into quarantine.
 type UndoRequest struct {
 	Journal   string
-	Paths     []string      // only these, relative to the table's root; all if empty
-	OlderThan time.Duration // purge: only what has lain there for so long
+	Paths     []string           // only these, relative to the table's root; all if empty
+	OlderThan time.Duration      // purge: only what has lain there for so long
+	Begun     func(table string) // told whose journal it is, before any object; may be nil
 	Tuning    Tuning
 }
 

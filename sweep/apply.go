@@ -58,7 +58,8 @@ func (e *Engine) Apply(ctx context.Context, p *plan.Plan, req ApplyRequest, emit
 	if external != nil {
 		result.Queued, result.LockHeld = external.Queued(), external.LockHeld()
 	}
-	result.Result, result.Quarantined, result.Limit = done.Result, done.Quarantined, done.Limit
+	own := done.Own()
+	result.Result, result.Quarantined, result.Moved, result.Resumed, result.Limit = own.Result, own.Quarantined, own.Moved, own.Resumed, own.Limit
 	result.Versioned = h.Evidence.Versioned && !o.AllVersions
 	if external != nil {
 		result.Versioned = result.Versioned || external.Versioned()

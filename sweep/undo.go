@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
@@ -15,6 +16,7 @@ import (
 // Errors: Invalid for a journal without a quarantine or a path that isn't in
 // it; Partial, Interrupted.
 func (e *Engine) Restore(ctx context.Context, req UndoRequest, emit func(Outcome)) (Result, error) {
+	started := e.Now()
 	u, head, err := e.undo(ctx, req, emit)
 	if err != nil {
 		return Result{}, err
@@ -31,19 +33,20 @@ func (e *Engine) Restore(ctx context.Context, req UndoRequest, emit func(Outcome
 		paths[i] = lake.Listed(p)
 	}
 	done, err := reap.Restore(ctx, u, paths...)
-	return undone(head, u, done), err
+	return undone(head, u, done, started, err), err
 }
 
 // Purge deletes for good what has lain in quarantine for req.OlderThan.
 //
 // Errors: Invalid for a journal without a quarantine; Partial, Interrupted.
 func (e *Engine) Purge(ctx context.Context, req UndoRequest, emit func(Outcome)) (Result, error) {
+	started := e.Now()
 	u, head, err := e.undo(ctx, req, emit)
 	if err != nil {
 		return Result{}, err
 	}
 	done, err := reap.Purge(ctx, u, e.Now().Add(-req.OlderThan))
-	return undone(head, u, done), err
+	return undone(head, u, done, started, err), err
 }
 
 // undo opens a journal and the quarantine that it is the index of.
@@ -68,6 +71,9 @@ func (e *Engine) undo(ctx context.Context, req UndoRequest, emit func(Outcome)) 
 	if err != nil {
 		return u, head, err
 	}
+	if req.Begun != nil {
+		req.Begun(head.Table)
+	}
 	u.Now = e.Now
 	if emit != nil {
 		u.Outcome = func(o reap.Outcome) {
@@ -78,8 +84,13 @@ func (e *Engine) undo(ctx context.Context, req UndoRequest, emit func(Outcome)) 
 	return u, head, err
 }
 
-func undone(head filelist.JournalHead, u reap.Undo, done reap.Undone) Result {
+// undone sums up what a restore or a purge did since started, and how it ended.
+func undone(head filelist.JournalHead, u reap.Undo, done reap.Undone, started time.Time, err error) Result {
 	r := Result{Table: head.Table, PlanID: head.PlanID, Journal: u.Journal.Place(), Restored: done.Restored, Purged: done.Purged}
-	r.Gone, r.Spared, r.Failed, r.Bytes = done.Gone, done.Spared, done.Failed, done.Bytes
+	r.Gone, r.Spared, r.Failed, r.Complete = done.Gone, done.Spared, done.Failed, err == nil && done.Left == 0
+	if r.Moved = done.Bytes; done.Purged > 0 {
+		r.Bytes, r.Moved = done.Bytes, 0
+	}
+	r.Seconds = u.Now().Sub(started).Seconds()
 	return r
 }

@@ -54,6 +54,7 @@ type Intent struct {
 	Objects int64
 	Bytes   int64
 	Where   string
+	Idle    bool // nothing of it is left to do: there was nothing, or earlier runs did it all
 }
 
 // Result is what a run did. Complete is true when every row of the plan is deleted, gone or spared.

@@ -19,6 +19,7 @@ type app struct {
 	Process
 	flags    globals
 	talk     *talk.Stream // standard error, shared by log, progress and prompts
+	out      *documents   // standard output of documents
 	log      *slog.Logger
 	progress *talk.Progress
 	cancel   context.CancelFunc
@@ -164,7 +165,10 @@ func (a *app) startTalk() {
 func (a *app) printer(opt report.Options) *report.Printer {
 	opt.Format, opt.NUL, opt.Verbose, opt.Now = a.flags.output, a.flags.nul, a.flags.verbose, a.Now()
 	opt.Color = a.color(a.Stdout)
-	return report.New(a.talk.Beside(a.Stdout), opt)
+	if a.flags.output == report.JSON {
+		return report.New(a.out, opt)
+	}
+	return report.New(a.out.w, opt)
 }
 
 // color reports whether a stream gets colours. Source: no-color.org.

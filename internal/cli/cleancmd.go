@@ -25,7 +25,8 @@ func (a *app) applyCommand() *cobra.Command {
 and between batches it reads what was committed since, and spares what became
 needed. A plan that no longer fits its table is refused with exit 5.
 
-What happens is written to a journal; the same command again goes on from it.`,
+What happens is written to a journal beside the plan, FILE.PLAN_ID.journal; the
+same command again goes on from it.`,
 		Example: `  lakesweep apply events.plan
   lakesweep apply events.plan --yes --max-delete 100000 --quarantine s3://bucket/quarantine`,
 		Args: exactly(1, "one plan FILE"),
@@ -42,7 +43,7 @@ What happens is written to a journal; the same command again goes on from it.`,
 		}
 		defer func() { err = errors.Join(err, p.Close()) }()
 		if f.req.Journal == "" {
-			f.req.Journal = args[0] + ".journal"
+			f.req.Journal = args[0] + "." + p.Head().PlanID + ".journal" // a plan written over this one has a journal of its own
 		}
 		a.progress.Begin(p.Head().Given)
 		if err := refusal(p.Head()); err != nil {
@@ -156,17 +157,18 @@ func (a *app) carryOut(ctx context.Context, e engine, p *plan.Plan, f applyFlags
 	case f.req.Trash:
 		verb = "MOVED TO THE TRASH"
 	}
-	return a.execute(ctx, head.Table, verb, func(emit func(sweep.Outcome)) (sweep.Result, error) {
+	return a.execute(ctx, &head.Table, verb, func(emit func(sweep.Outcome)) (sweep.Result, error) {
 		return e.Apply(ctx, p, f.req, emit)
 	})
 }
 
 // execute runs something that gives outcomes and prints them and their summary.
-func (a *app) execute(ctx context.Context, table, verb string, do func(emit func(sweep.Outcome)) (sweep.Result, error)) error {
+// The table may become known only when do has begun.
+func (a *app) execute(ctx context.Context, table *string, verb string, do func(emit func(sweep.Outcome)) (sweep.Result, error)) error {
 	var run *report.Run
 	begin := func() *report.Run {
 		if run == nil {
-			run = a.printer(report.Options{}).Run(table, verb)
+			run = a.printer(report.Options{}).Run(*table, verb)
 		}
 		return run
 	}
@@ -177,10 +179,10 @@ func (a *app) execute(ctx context.Context, table, verb string, do func(emit func
 		return err // nothing was begun, so there is nothing to sum up
 	}
 	a.progress.Flushed()
-	printErr := begin().End(report.RunSummary{Table: table, PlanID: result.PlanID, Verb: verb, Deleted: result.Deleted, Gone: result.Gone,
+	printErr := begin().End(report.RunSummary{Table: *table, PlanID: result.PlanID, Verb: verb, Deleted: result.Deleted, Gone: result.Gone,
 		Spared: result.Spared, Quarantined: result.Quarantined, Restored: result.Restored, Purged: result.Purged, Failed: result.Failed, Skipped: result.Skipped,
 		Queued: result.Queued, LockHeld: result.LockHeld,
-		Directories: result.Directories, Bytes: result.Bytes, Versioned: result.Versioned, HeldUntil: result.HeldUntil,
+		Directories: result.Directories, Bytes: result.Bytes, Moved: result.Moved, Resumed: result.Resumed, Versioned: result.Versioned, HeldUntil: result.HeldUntil,
 		Limit: result.Limit, Journal: result.Journal, Seconds: result.Seconds, Complete: result.Complete})
 	switch {
 	case err != nil:
@@ -188,10 +190,10 @@ func (a *app) execute(ctx context.Context, table, verb string, do func(emit func
 	case printErr != nil:
 		return printErr
 	case result.Failed > 0:
-		return &lake.Error{Op: "delete", Table: table, Kind: lake.Partial,
+		return &lake.Error{Op: "delete", Table: *table, Kind: lake.Partial,
 			Err: fmt.Errorf("%s could not be deleted", report.Plural(result.Failed, "object"))}
 	case result.Limit != "":
-		return &lake.Error{Op: "delete", Table: table, Kind: lake.Limit, Err: fmt.Errorf("%s was reached", result.Limit)}
+		return &lake.Error{Op: "delete", Table: *table, Kind: lake.Limit, Err: fmt.Errorf("%s was reached", result.Limit)}
 	}
 	return nil
 }
@@ -247,13 +249,14 @@ func (a *app) restoreCommand() *cobra.Command {
 		Long: `Restore reads the journal of a run with --quarantine and moves its objects back
 to where they were, all of them or only the paths given (relative to the
 table). It never overwrites what stands there by now.`,
-		Example: "  lakesweep restore events.plan.journal\n  lakesweep restore events.plan.journal day=2026-01-01/part-0.parquet",
+		Example: "  lakesweep restore events.journal\n  lakesweep restore events.journal day=2026-01-01/part-0.parquet",
 		Args:    atLeast(1, "a JOURNAL"),
 	}
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
 		a.progress.Begin(args[0])
-		return a.execute(ctx, args[0], "RESTORED", func(emit func(sweep.Outcome)) (sweep.Result, error) {
-			return e.Restore(ctx, sweep.UndoRequest{Journal: args[0], Paths: args[1:], Tuning: a.flags.tuning}, emit)
+		table := args[0]
+		return a.execute(ctx, &table, "RESTORED", func(emit func(sweep.Outcome)) (sweep.Result, error) {
+			return e.Restore(ctx, sweep.UndoRequest{Journal: args[0], Paths: args[1:], Tuning: a.flags.tuning, Begun: func(of string) { table = of }}, emit)
 		})
 	})
 	return cmd
@@ -267,7 +270,7 @@ func (a *app) purgeCommand() *cobra.Command {
 		Short: "Delete for good what a run moved into quarantine",
 		Long: `Purge reads the journal of a run with --quarantine and deletes the objects that
 have lain in quarantine for longer than --older-than.`,
-		Example: "  lakesweep purge events.plan.journal --older-than 7d --yes",
+		Example: "  lakesweep purge events.journal --older-than 7d --yes",
 		Args:    exactly(1, "one JOURNAL"),
 	}
 	cmd.Flags().Var(newValue(&req.OlderThan, "DURATION", parseDuration), "older-than", "only what lies there for so long")
@@ -282,8 +285,9 @@ have lain in quarantine for longer than --older-than.`,
 			}
 		}
 		a.progress.Begin(args[0])
-		req.Journal, req.Tuning = args[0], a.flags.tuning
-		return a.execute(ctx, args[0], "PURGED", func(emit func(sweep.Outcome)) (sweep.Result, error) {
+		table := args[0]
+		req.Journal, req.Tuning, req.Begun = args[0], a.flags.tuning, func(of string) { table = of }
+		return a.execute(ctx, &table, "PURGED", func(emit func(sweep.Outcome)) (sweep.Result, error) {
 			return e.Purge(ctx, req, emit)
 		})
 	})

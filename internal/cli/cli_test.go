@@ -83,7 +83,7 @@ func TestSignals(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(Interrupt(c.signal))
-		a := &app{Process: Process{Stdout: &bytes.Buffer{}}, talk: talk.New(&bytes.Buffer{})}
+		a := &app{Process: Process{Stdout: &bytes.Buffer{}}, talk: talk.New(&bytes.Buffer{}), out: &documents{w: &bytes.Buffer{}}}
 		if got := a.fail(ctx, c.err); got != c.want {
 			t.Errorf("%v with %v: status %d, want %d", c.signal, c.err, got, c.want)
 		}

@@ -158,6 +158,7 @@ func (f *fakeEngine) Restore(_ context.Context, req sweep.UndoRequest, emit func
 	if err := f.anyErr("restore", req.Journal); err != nil {
 		return sweep.Result{}, err
 	}
+	req.Begun("t")
 	for _, p := range req.Paths {
 		emit(sweep.Outcome{Key: lake.Key(p), Reason: lake.Orphan, Outcome: "restored"})
 	}
@@ -165,6 +166,7 @@ func (f *fakeEngine) Restore(_ context.Context, req sweep.UndoRequest, emit func
 }
 
 func (f *fakeEngine) Purge(_ context.Context, req sweep.UndoRequest, emit func(sweep.Outcome)) (sweep.Result, error) {
+	req.Begun("t")
 	emit(sweep.Outcome{Key: lake.Key("older than " + req.OlderThan.String()), Reason: lake.Orphan, Outcome: "deleted"})
 	return sweep.Result{Journal: req.Journal, Purged: 1}, nil
 }

@@ -36,6 +36,7 @@ func Main(ctx context.Context, p Process) int {
 	}
 	a := &app{Process: p, flags: globals{output: report.Text, progress: "auto", logFormat: "text"}}
 	a.talk = talk.New(p.Stderr)
+	a.out = &documents{w: a.talk.Beside(p.Stdout)}
 	a.log = slog.New(slog.NewTextHandler(a.talk, nil))
 	root := a.root()
 	root.SetArgs(p.Args)
@@ -45,6 +46,9 @@ func Main(ctx context.Context, p Process) int {
 	}
 	if a.cancel != nil {
 		a.cancel()
+	}
+	if err == nil {
+		err = a.out.seal()
 	}
 	if err == nil {
 		return a.status
@@ -59,7 +63,9 @@ func Main(ctx context.Context, p Process) int {
 func (a *app) fail(ctx context.Context, err error) int {
 	err = a.named(ctx, err)
 	status := max(exitStatus(ctx, err), 1)
-	a.tell(err)
+	if _, told := errors.AsType[toldError](err); !told {
+		a.tell(err)
+	}
 	return worst(a.status, status)
 }
 
@@ -77,7 +83,8 @@ func (a *app) named(ctx context.Context, err error) error {
 	return err
 }
 
-// tell prints err on standard error and, with JSON, last on standard output.
+// tell prints err on standard error and, with JSON, on standard output: last,
+// or in the document that it is of.
 func (a *app) tell(err error) {
 	row := report.ErrorRow{Kind: lake.KindOf(err).String(), Message: err.Error(), Hint: hint(err)}
 	if e, ok := errors.AsType[*lake.Error](err); ok {
@@ -89,7 +96,11 @@ func (a *app) tell(err error) {
 	} else {
 		_, _ = io.WriteString(a.talk, "lakesweep: "+printableLines(row.Message)+"\n  "+printableLines(row.Hint)+"\n")
 	}
-	_ = report.New(a.talk.Beside(a.Stdout), report.Options{Format: a.flags.output}).Error(row)
+	if a.flags.output == report.JSON {
+		_ = a.out.fail(row)
+		return
+	}
+	_ = report.New(a.out.w, report.Options{Format: a.flags.output}).Error(row)
 }
 
 // printableLines is report.Printable line by line: messages with a caret under

@@ -69,7 +69,7 @@ type planOutput struct {
 
 // plan makes and prints the plan of each table. Tables that share an inventory
 // are planned in one pass, and one's error is the error of all; of others every
-// one is tried, the last error is returned, those before it are told.
+// one is tried, each error is told, and the last one returned.
 func (a *app) plan(ctx context.Context, e engine, reqs []sweep.PlanRequest, o planOutput) error {
 	taken := map[string]bool{}
 	files := make([]string, len(reqs))
@@ -83,7 +83,7 @@ func (a *app) plan(ctx context.Context, e engine, reqs []sweep.PlanRequest, o pl
 		a.progress.Begin(report.Plural(int64(len(reqs)), "table"))
 		plans, err := e.PlanMany(ctx, reqs, files)
 		for i, p := range plans {
-			err = a.another(ctx, err, errors.Join(a.planned(p, files[i], o), p.Close()))
+			err = a.another(ctx, err, errors.Join(a.out.seal(), a.planned(p, files[i], o), p.Close()))
 		}
 		return err
 	}
@@ -91,6 +91,9 @@ func (a *app) plan(ctx context.Context, e engine, reqs []sweep.PlanRequest, o pl
 	for i, req := range reqs {
 		a.progress.Begin(req.Table)
 		p, err := e.Plan(ctx, req, files[i])
+		if sealed := a.out.seal(); sealed != nil {
+			return sealed
+		}
 		if err == nil {
 			err = errors.Join(a.planned(p, files[i], o), p.Close())
 		}
@@ -102,16 +105,15 @@ func (a *app) plan(ctx context.Context, e engine, reqs []sweep.PlanRequest, o pl
 	return last
 }
 
-// another returns err, after telling the error before it.
+// another tells err and returns it, or if there is none the error before it.
 func (a *app) another(ctx context.Context, before, err error) error {
 	if err == nil {
 		return before
 	}
-	if before != nil {
-		a.status = worst(a.status, exitStatus(ctx, before))
-		a.tell(before)
-	}
-	return err
+	err = a.named(ctx, err)
+	a.status = worst(a.status, exitStatus(ctx, err))
+	a.tell(err)
+	return toldError{err}
 }
 
 // planned prints a plan that lies in file, if it isn't "".

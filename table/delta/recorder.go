@@ -105,9 +105,11 @@ type endParameters struct {
 	Status string `json:"status"`
 }
 
-// Begin commits VACUUM START.
+// Begin commits VACUUM START; of a run that has nothing to do only with "on",
+// for a nightly run would fill the log with commits about nothing. (Spark
+// writes them then too, delta-rs doesn't: spec/delta-vacuum.md section 4.)
 func (r *recorder) Begin(ctx context.Context, intent table.Intent) error {
-	if !r.commits {
+	if !r.commits || intent.Idle && r.o.CommitLog != "on" {
 		return nil
 	}
 	p := startParameters{Check: r.o.RetentionCheck, Default: r.o.DefaultRetention, Specified: r.o.SpecifiedRetention, Predicate: intent.Where}
