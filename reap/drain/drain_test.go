@@ -256,22 +256,33 @@ func TestSecondLook(t *testing.T) {
 	})
 }
 
+// H10: whether it changes just before its delete, or between the look at it and
+// the intent.
 func TestAnObjectThatChangesBeforeItsDeleteStays(t *testing.T) {
-	w := newWorld(t, t.TempDir(), "x")
-	w.expire(w.write("x"))
-	w.pass(grace)
-	w.faults = store.NewFaults(func(c store.Call) store.Injection {
-		if c.Op == "delete" {
-			w.upload("x")
-		}
-		return store.Injection{}
-	})
-	if r := w.drain(); r.Spared != 1 || !w.there("x") {
-		t.Errorf("%+v", r)
-	}
-	w.faults = nil
-	if w.drain(); len(w.queued()) != 0 || !w.there("x") {
-		t.Errorf("H10: %q", w.queued())
+	for name, moment := range map[string]func(store.Call) bool{
+		"at its delete": func(c store.Call) bool { return c.Op == "delete" },
+		"at the intent": func(c store.Call) bool { return c.Op == "create" && strings.HasSuffix(c.Name, ".blob_drain.parquet") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, t.TempDir(), "x")
+			w.expire(w.write("x"))
+			w.pass(grace)
+			w.faults = store.NewFaults(func(c store.Call) store.Injection {
+				if moment(c) {
+					w.upload("x")
+				}
+				return store.Injection{}
+			})
+			job, o := w.job()
+			o.MinAge = 0
+			if r, err := drain.Run(t.Context(), job, o); err != nil || r.Spared != 1 || !w.there("x") {
+				t.Errorf("%+v, %v", r, err)
+			}
+			w.faults = nil
+			if w.drain(); len(w.queued()) != 0 || !w.there("x") {
+				t.Errorf("%q", w.queued())
+			}
+		})
 	}
 }
 
