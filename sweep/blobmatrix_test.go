@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/hudi/blobtest"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
@@ -14,7 +15,17 @@ import (
 // is due. Y and Z live on.
 type matrixWorld struct {
 	*blobModel
-	t *testing.T
+	t      *testing.T
+	listed *listedModel // the same table with its metadata table; nil without one
+}
+
+// rollback takes back what is in flight, out of the metadata table too.
+func (m *matrixWorld) rollback(w *modelWrite) {
+	if m.listed != nil {
+		m.listed.rollback(w)
+	} else {
+		m.blobModel.rollback(w)
+	}
 }
 
 // commit writes and completes one group's records.
@@ -52,13 +63,15 @@ var matrixMoments = []struct {
 }
 
 // RFC-100 part 2, "Concurrency Matrix": one test for each row. Its two
-// published revisions have nine rows each, eleven different operations in all.
+// published revisions have nine rows each, eleven different operations in all;
+// a metadata table counts twice, as it is made and as it is written to.
 // What is done comes at each moment of a drain; whatever it is, nothing that is
 // referred to dies, and what isn't does in the end.
 func TestConcurrencyMatrix(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		mor    bool
+		listed bool                 // with a metadata table
 		before func(m *matrixWorld) // the table, beside the group that lets X go
 		do     func(m *matrixWorld)
 		now    bool // X survives this drain if it is done before the intent
@@ -134,7 +147,22 @@ func TestConcurrencyMatrix(t *testing.T) {
 				m.w.upload("N")
 				m.commit("2b", "N")
 			}, now: true},
-		{name: "MDT writes", do: func(m *matrixWorld) {
+		{name: "MDT writes", listed: true, // a compaction, and the commit of a write before the write itself is complete
+			before: func(m *matrixWorld) {
+				m.commit("2b", "Y")
+				m.listed.compactListing(false)
+				m.begin(m.writeAction())
+			},
+			do: func(m *matrixWorld) {
+				w := m.open[0]
+				m.write(w, "1n", refsTo("X"))
+				if len(m.w.ask(w.at, m.by[w.at]...).Conflicts) > 0 {
+					m.rollback(w)
+				} else {
+					m.listed.complete(w)
+				}
+			}, now: true, end: true},
+		{name: "MDT being made", do: func(m *matrixWorld) {
 			m.w.put("table/.hoodie/metadata/.hoodie/hoodie.properties", "hoodie.table.name=small_metadata\nhoodie.table.type=MERGE_ON_READ\nhoodie.table.version=6\n")
 			m.w.put("table/.hoodie/metadata/files/.files-0000-0_0.log.1_0-0-0", "torn")
 		}},
@@ -143,7 +171,11 @@ func TestConcurrencyMatrix(t *testing.T) {
 			for i, moment := range matrixMoments {
 				t.Run(moment.name, func(t *testing.T) {
 					w := newBlobWorld(t, t)
-					m := &matrixWorld{newBlobModel(w, timeline.Layout1, row.mor), t}
+					m := &matrixWorld{blobModel: newBlobModel(w, timeline.Layout1, row.mor), t: t}
+					if row.listed {
+						m.listed = newListedModel(w, 6, row.mor)
+						m.blobModel = m.listed.blobModel
+					}
 					m.drainable(row.before)
 					_, done, err := w.within(w.request(), moment.match, func() { row.do(m) })
 					if err != nil && lake.KindOf(err) != lake.Stale {
@@ -203,6 +235,18 @@ func (m *matrixWorld) settle() {
 		m.w.pass(30)
 		m.commit("1y", "Y")
 		m.clean()
+	}
+	if m.listed == nil {
+		return
+	}
+	d, err := m.w.engine().Doctor(m.t.Context(), m.w.request())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, c := range d.Checks {
+		if c.Code == "timeline" && c.Outcome == filelist.Warned { // such as that the metadata table isn't used
+			m.t.Errorf("%+v", c)
+		}
 	}
 }
 
