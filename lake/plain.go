@@ -11,41 +11,33 @@ func plain(s string) bool {
 	if s[0] == '/' || s[0] == '.' || s[len(s)-1] == '/' {
 		return false
 	}
-	slash, ok := uint64(0), true
-	for i := 0; i+8 <= len(s); i += 8 {
-		if slash, ok = plainWord(word(s, i), slash); !ok {
+	// Eight bytes at once. A test of a byte leaves its answer in the byte's
+	// highest bit: 0x80+a-b has it if a >= b, for a and b below 0x80.
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	before := uint64(0) // the byte before is a slash
+	for i := 0; i < len(s); i += 8 {
+		if i > len(s)-8 { // the last bytes, together with some that were looked at
+			i, before = len(s)-8, 0
+		}
+		w := s[i : i+8]
+		x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
+			uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
+		y := x &^ high
+		lower := y | 0x20*ones
+		digits := ((y | high) - '-'*ones) & ((high | '9'*ones) - y) // and "-./", which come just before
+		letters := ((lower | high) - 'a'*ones) & ((high | 'z'*ones) - lower)
+		others := (high - (y ^ '='*ones)) | (high - (y ^ '_'*ones)) | (high - (y ^ '+'*ones))
+		if (digits|letters|others|x)&high != high {
 			return false
 		}
+		slash := (high - (y ^ '/'*ones)) & high &^ x
+		dot := (high - (y ^ '.'*ones)) & high &^ x
+		if (slash<<8|before)&(slash|dot) != 0 {
+			return false
+		}
+		before = slash >> 56
 	}
-	// The last bytes, together with some that were looked at.
-	_, ok = plainWord(word(s, len(s)-8), 0)
-	return ok
-}
-
-// word returns eight bytes of s, the first in the lowest.
-func word(s string, i int) uint64 {
-	s = s[i : i+8]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
-
-// plainWord is plain for eight bytes at once, within a path. A test of a byte
-// leaves its answer in the byte's highest bit: 0x80+a-b has it if a >= b, for a
-// and b below 0x80. before and after say so of the byte before and of the last:
-// whether it is a slash.
-func plainWord(x, before uint64) (after uint64, ok bool) {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	y := x &^ high
-	lower := y | 0x20*ones
-	digits := ((y | high) - '-'*ones) & ((high | '9'*ones) - y) // and "-./", which come just before
-	letters := ((lower | high) - 'a'*ones) & ((high | 'z'*ones) - lower)
-	others := (high - (y ^ '='*ones)) | (high - (y ^ '_'*ones)) | (high - (y ^ '+'*ones))
-	if (digits|letters|others|x)&high != high {
-		return 0, false
-	}
-	slash := (high - (y ^ '/'*ones)) & high &^ x
-	dot := (high - (y ^ '.'*ones)) & high &^ x
-	return slash >> 56, (slash<<8|before)&(slash|dot) == 0
+	return true
 }
 
 // plainShort is plain byte by byte.

@@ -38,8 +38,17 @@ func decodeZ85(s string) (out [16]byte, err error) {
 
 // logPath reads the path of an action.
 func (t *Table) logPath(s string) (lake.Paths, error) {
-	p, err := t.root.LogPath(s, t.o.Aliases...)
+	p, err := t.unlinkedPath(s)
 	if err != nil {
+		return p, err
+	}
+	return t.linked(p), nil
+}
+
+// unlinkedPath is logPath without what symlinks make of a path.
+func (t *Table) unlinkedPath(s string) (lake.Paths, error) {
+	p, err := t.root.LogPath(s, t.o.Aliases...)
+	if err != nil || !p.Outside { // nearly always
 		return p, err
 	}
 	if p.Outside && t.o.Inside != nil {
@@ -47,7 +56,7 @@ func (t *Table) logPath(s string) (lake.Paths, error) {
 			p = lake.Paths{Key: keys[0], Protect: keys[1:]}
 		}
 	}
-	return t.linked(p), nil
+	return p, nil
 }
 
 // linked adds the key by which a listing shows a file that its path names
@@ -57,8 +66,14 @@ func (t *Table) linked(p lake.Paths) lake.Paths {
 		return p
 	}
 	if real, ok := t.o.Linked(p.Key.Dir()); ok {
-		p.Protect = append(p.Protect, lake.Key(path.Join(string(real), p.Key.Base())))
+		return through(p, real)
 	}
+	return p
+}
+
+// through adds the key of a file in the folder that its own is a symlink to.
+func through(p lake.Paths, real lake.Key) lake.Paths {
+	p.Protect = append(p.Protect, lake.Key(path.Join(string(real), p.Key.Base())))
 	return p
 }
 

@@ -18,9 +18,11 @@ type protectSink struct {
 	sampler sampler
 	dirs    *dirCache
 
-	dir    lake.Key // of the live file before
+	asked  bool     // the following hold
+	dir    lake.Key // of the file before
 	listed bool     // what ExpectIn says of it
-	asked  bool     // dir and listed hold
+	isLink bool     // it is a symlink to the folder real
+	real   lake.Key
 }
 
 // liveCounts counts what is live at the version opened.
@@ -34,7 +36,7 @@ type liveCounts struct {
 // Live protects a live file and its deletion vector.
 func (s *protectSink) Live(a *logline.Action, _ *logdir.File) error {
 	g := s.g
-	p, err := g.t.logPath(a.Path)
+	p, err := s.logPath(a.Path)
 	if err != nil {
 		return err
 	}
@@ -75,17 +77,38 @@ func (s *protectSink) Live(a *logline.Action, _ *logdir.File) error {
 	return nil
 }
 
+// logPath is Table.logPath. Neighbours mostly lie in one directory, about which
+// is asked once.
+func (s *protectSink) logPath(path string) (lake.Paths, error) {
+	p, err := s.g.t.unlinkedPath(path)
+	if err != nil || p.Outside || s.g.t.o.Linked == nil {
+		return p, err
+	}
+	if s.at(p.Key); s.isLink {
+		return through(p, s.real), nil
+	}
+	return p, nil
+}
+
 // within reports whether a key lies where a complete listing shows it.
-// Neighbours mostly lie in one directory.
 func (s *protectSink) within(k lake.Key) bool {
 	if s.g.req.ExpectIn == nil {
 		return true
 	}
-	if !s.asked || !liesIn(k, s.dir) {
-		s.dir = lake.Key(strings.Clone(string(k.Dir()))) // not the whole page that it is a part of
-		s.listed, s.asked = s.g.req.ExpectIn(s.dir), true
-	}
+	s.at(k)
 	return s.listed
+}
+
+// at makes dir the directory of k.
+func (s *protectSink) at(k lake.Key) {
+	if s.asked && liesIn(k, s.dir) {
+		return
+	}
+	s.dir, s.asked = lake.Key(strings.Clone(string(k.Dir()))), true // not the whole page that it is a part of
+	s.listed = s.g.req.ExpectIn == nil || s.g.req.ExpectIn(s.dir)
+	if linked := s.g.t.o.Linked; linked != nil {
+		s.real, s.isLink = linked(s.dir)
+	}
 }
 
 // liesIn reports whether dir is the directory of k.
@@ -154,7 +177,7 @@ func (s *protectSink) note(k lake.Key, values int32) {
 // or later, and remembers the rest.
 func (s *protectSink) Gone(a *logline.Action, c *logdir.File) error {
 	g := s.g
-	p, err := g.t.logPath(a.Path)
+	p, err := s.logPath(a.Path)
 	if err != nil {
 		return err
 	}
