@@ -68,9 +68,10 @@ func (e *Engine) openDelta(ctx context.Context, p *place, req PlanRequest, brief
 
 // deltaTable opens the log at p, briefly if the caller goes on to replay it.
 func (e *Engine) deltaTable(ctx context.Context, p *place, tuning Tuning, brief bool) (*delta.Table, error) {
-	now := p.now
+	now, listing := p.now, p.log
+	p.log = nil
 	return delta.Open(ctx, p.reader, p.root, delta.Options{
-		Now: func() time.Time { return now }, Aliases: p.aliases, Inside: p.names.inside, Linked: p.names.linked(), Workers: tuning.Workers, Brief: brief, Observer: e.Observe,
+		Now: func() time.Time { return now }, Aliases: p.aliases, Inside: p.names.inside, Linked: p.names.linked(), Workers: tuning.Workers, Brief: brief, Listing: listing, Observer: e.Observe,
 	})
 }
 

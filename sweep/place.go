@@ -11,6 +11,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/delta"
 )
 
 // place is an opened table root, before its format is known.
@@ -23,6 +24,7 @@ type place struct {
 	now     time.Time     // the earlier of our clock and the store's
 	skew    time.Duration // our clock minus the store's
 	status  store.Status
+	log     *delta.Listing // of a Delta table that was just detected, for whoever opens it first
 }
 
 // resolve turns a table argument into a root. Relative local paths are taken

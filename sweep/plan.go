@@ -313,16 +313,18 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 	return v, nil
 }
 
-// detect tells the format of the table at p.
+// detect tells the format of the table at p, and leaves what it saw of a Delta
+// log in p for deltaTable.
 func detect(ctx context.Context, p *place, format string) (string, error) {
-	var isDelta, isHudi bool
+	var isHudi bool
 	err := together(
-		func() (err error) { isDelta, err = delta.Detect(ctx, p.reader); return err },
+		func() (err error) { p.log, err = delta.Detect(ctx, p.reader); return err },
 		func() (err error) { isHudi, err = detectHudi(ctx, p); return err },
 	)
 	if err != nil {
 		return "", err
 	}
+	isDelta := p.log != nil
 	switch {
 	case format == "delta" && isDelta, format == "hudi" && isHudi:
 		return format, nil

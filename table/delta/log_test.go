@@ -350,11 +350,22 @@ func TestCountLive(t *testing.T) {
 func TestDetect(t *testing.T) {
 	f := newFixture(t)
 	f.Put("x/_delta_log/0.json", []byte("x"), day0)
-	if ok, err := delta.Detect(t.Context(), f.s); ok || err != nil {
+	if found, err := delta.Detect(t.Context(), f.s); found != nil || err != nil {
 		t.Error("a table below the root taken for one", err)
 	}
 	f.Commit(day0)
-	if ok, err := delta.Detect(t.Context(), f.s); !ok || err != nil {
-		t.Error("not detected", err)
+	found, err := delta.Detect(t.Context(), f.s)
+	if found == nil || err != nil {
+		t.Fatal("not detected", err)
+	}
+	f.Commit(day0.Add(time.Hour))
+	for _, c := range []struct {
+		listing *delta.Listing
+		version int64
+	}{{nil, 1}, {found, 0}} {
+		tab, err := delta.Open(t.Context(), f.s, f.root, delta.Options{Listing: c.listing})
+		if err != nil || tab.Version() != c.version {
+			t.Errorf("opened at %d, not at %d: %v", tab.Version(), c.version, err)
+		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/delta/logdir"
-	"github.com/lakesweep/lakesweep/table/delta/logfault"
 	"github.com/lakesweep/lakesweep/table/delta/meta"
 	"github.com/lakesweep/lakesweep/table/delta/txlog"
 )
@@ -28,6 +27,7 @@ type Options struct {
 	// Brief makes Open read only the beginning of long commits, where writers put protocol and metadata. What the table says of itself is
 	// then believed for now, and holds once Protect, which reads everything, has succeeded. Only for what calls Protect.
 	Brief    bool
+	Listing  *Listing // of the log, from Detect just now, and given to one Open only; nil: Open lists the log
 	Observer lake.Observer
 }
 
@@ -44,17 +44,17 @@ type Table struct {
 	live [2]int64 // files and bytes, -1 until counted
 }
 
-// Detect reports whether a Delta table's root is at r: a folder _delta_log with
-// anything in it.
-func Detect(ctx context.Context, r store.Reader) (bool, error) {
-	page, err := r.List(ctx, store.PageRequest{Prefix: meta.LogDir + "/", Dirs: true, Limit: 1})
-	if err != nil {
-		if entries, missing := logdir.ListDir(ctx, r, meta.LogDir+"/", ""); missing == nil {
-			return len(entries) > 0, nil
-		}
-		return false, &lake.Error{Op: "look for a delta log", Kind: logfault.KindOf(err), Err: err}
+// Listing is what Detect saw of a table's log.
+type Listing struct{ entries []store.Info }
+
+// Detect lists the log of the table at r. It is nil if there is none: a Delta
+// table's root is where a folder _delta_log has anything in it.
+func Detect(ctx context.Context, r store.Reader) (*Listing, error) {
+	entries, err := logdir.ListDir(ctx, r, meta.LogDir+"/", "")
+	if err != nil || len(entries) == 0 {
+		return nil, err
 	}
-	return len(page.Entries) > 0, nil
+	return &Listing{entries}, nil
 }
 
 // Open lists the log of the table at r, finds its newest version, reads
@@ -68,8 +68,12 @@ func Open(ctx context.Context, r store.Reader, root lake.Root, o Options) (*Tabl
 		o.Now = time.Now
 	}
 	t := &Table{r: r, root: root, o: o, live: [2]int64{-1, -1}}
+	known := txlog.Options{Workers: o.Workers, Brief: o.Brief, Observer: o.Observer}
+	if o.Listing != nil {
+		known.Listed = o.Listing.entries
+	}
 	var err error
-	if t.log, err = txlog.Open(ctx, r, txlog.Options{Workers: o.Workers, Brief: o.Brief, Observer: o.Observer}); err != nil {
+	if t.log, err = txlog.Open(ctx, r, known); err != nil {
 		return nil, t.wrap("open delta table", err)
 	}
 	return t, nil

@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -94,12 +93,9 @@ func holdFooter(source *leaf.Range, size int64) error {
 			return err
 		}
 		source.Hold(tail, size-want)
-		if want < 8 {
-			return nil // column.OpenFile refuses it
-		}
-		need := 8 + int64(binary.LittleEndian.Uint32(tail[want-8:]))
-		if need <= want || need > size {
-			return nil
+		need, err := column.FooterSize(tail, size)
+		if err != nil || need <= want {
+			return nil //nolint:nilerr // column.OpenFile refuses it
 		}
 		want = need
 	}

@@ -277,13 +277,16 @@ func (s *Segment) commitTimes() error {
 	return nil
 }
 
-// Load lists the log and builds its segment.
+// Load builds the segment of the log from what ListDir gave of its folder just
+// now; nil entries are listed first.
 //
 // Errors: as buildSegment; those of the store.
-func (d *Dir) Load(ctx context.Context) (*Segment, error) {
-	entries, err := ListDir(ctx, d.Store, meta.LogDir+"/", "")
-	if err != nil {
-		return nil, err
+func (d *Dir) Load(ctx context.Context, entries []store.Info) (*Segment, error) {
+	if entries == nil {
+		var err error
+		if entries, err = ListDir(ctx, d.Store, meta.LogDir+"/", ""); err != nil {
+			return nil, err
+		}
 	}
 	if err := StatAll(ctx, d.Store, d.Workers(), entries); err != nil {
 		return nil, err

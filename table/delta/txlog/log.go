@@ -17,8 +17,9 @@ import (
 
 // Options tunes Open. The zero value is valid.
 type Options struct {
-	Workers  int  // files of the log read at once; 0 chooses for the store
-	Brief    bool // read only the beginning of long commits, where writers put protocol and metadata
+	Workers  int          // files of the log read at once; 0 chooses for the store
+	Brief    bool         // read only the beginning of long commits, where writers put protocol and metadata
+	Listed   []store.Info // what logdir.ListDir gave of the log just now; nil: Open lists it
 	Observer lake.Observer
 }
 
@@ -50,7 +51,7 @@ func Open(ctx context.Context, r store.Reader, o Options) (*Log, error) {
 	dir := logdir.New(r, o.Workers, o.Brief)
 	l := &Log{Dir: dir, Reader: checkpoint.NewReader(dir), observer: o.Observer, ict: map[int64]time.Time{}}
 	var err error
-	if l.Segment, err = dir.Load(ctx); err != nil {
+	if l.Segment, err = dir.Load(ctx, o.Listed); err != nil {
 		return nil, err
 	}
 	err = l.judge(ctx)
