@@ -155,6 +155,7 @@ func (h *listedHistory) step(within bool) {
 			m.rebuild()
 		}
 	case 23:
+		h.whole()
 		if w, _ := m.newest(); w != nil {
 			m.request(w)
 		}

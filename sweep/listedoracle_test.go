@@ -99,6 +99,16 @@ func (m *listedModel) reads(at string) (files []string) {
 	return files
 }
 
+// writeBefore is the latest complete write before an instant.
+func (m *listedModel) writeBefore(at string) (before string) {
+	for other := range m.done {
+		if other < at {
+			before = max(before, other)
+		}
+	}
+	return before
+}
+
 func (m *listedModel) mustStand(why string, files []string) {
 	m.w.t.Helper()
 	for _, f := range files {
@@ -149,6 +159,9 @@ func (m *listedModel) verify(policy HudiRequest, floor string) {
 		m.mustStand("the savepoint "+at+" holds it", files)
 	}
 	for at := range m.done {
+		if m.rolling[at] != "" {
+			m.mustStand("the rollback of "+at+" comes back to it", m.reads(m.writeBefore(at)))
+		}
 		if floor != "" && at >= floor {
 			m.mustStand("the retained commit "+at+" reads it", m.reads(at))
 		}

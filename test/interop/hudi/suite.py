@@ -131,6 +131,43 @@ def restored(name):
     table.sound(table.then[at])
 
 
+def holds_back(name):
+    """By versions, a clean of one partition claims the replace commit whose groups it leaves: Hudi's archiver lets that stand, and no row comes back. After a whole clean it goes."""
+    table = fresh(name, "held")
+    v = 80
+
+    def archived():
+        nonlocal v
+        for _ in range(4):
+            v += 1
+            table.update(v, "a1")
+        table.call("archive_commits", min_commits=2, max_commits=3, retain_commits=1, enable_metadata=table.listed())
+        rows = [(i, v if i == "a1" else old, p) for i, old, p in table.now]
+        table.sound(rows)
+        return rows
+
+    for old in table.instants("savepoint"):
+        table.call("delete_savepoint", instant_time=old)
+    table.props["hoodie.metadata.compact.max.delta.commits"] = "1"  # Hudi archives nothing later than its metadata table's last compaction
+    first = table.instants("replacecommit")[0]
+    config = os.path.join(WORK, "one.properties")
+    with open(config, "w") as f:
+        f.write("hoodie.clean.incremental.enabled=false\nhoodie.clean.partition.filter.selected=p=p1\n")
+    clean(table, "--retain-versions", "1", "--config", config)
+    shown = table.shown(table.instants("clean")[-1])
+    assert shown[3:] == (first, first), "claims %s, planned %s, want %s" % (*shown[3:], first)
+    archived()
+    assert first in table.instants("replacecommit"), "Hudi archived %s" % first
+    assert table.instants()[0] == first, "Hudi archived nothing: %s" % table.instants()
+    saved = table.instants()[-1]
+    table.call("create_savepoint", commit_time=saved)
+    table.call("delete_savepoint", instant_time=saved)
+    clean(table, "--retain-versions", "1")
+    assert table.shown(table.instants("clean")[-1])[3:] == ("", ""), "a whole clean claims a commit"
+    archived()
+    assert first not in table.instants("replacecommit"), "Hudi keeps %s" % first
+
+
 def hudi_finishes(name):
     """A clean that we died in, wherever, is finished by Hudi's next one."""
     twin = fresh(name, "whole")
@@ -204,6 +241,8 @@ def scenarios():
             continue
         yield "%s: goes on" % name, lambda name=name: goes_on(name)
         yield "%s: looked at" % name, lambda name=name: looked_at(name)
+        if name == "cow":
+            yield "%s: holds back" % name, lambda name=name: holds_back(name)
         if main or name in ("mor_v6", "mor_v8"):
             yield "%s: Hudi finishes" % name, lambda name=name: hudi_finishes(name)
         if main:
