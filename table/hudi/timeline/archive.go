@@ -46,16 +46,9 @@ type archivedInstant struct {
 // Source: spec/hudi-clean.md section 2.5.
 func LoadArchive(ctx context.Context, r store.Reader, dir string) (Archive, error) {
 	a := Archive{Completion: make(map[string]string)}
-	text, err := readFile(ctx, r, dir+"/_version_")
-	if errors.Is(err, fs.ErrNotExist) {
-		return a, nil
-	}
-	if err != nil {
+	n, ok, err := archiveVersion(ctx, r, dir)
+	if err != nil || !ok {
 		return a, err
-	}
-	n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
-	if err != nil {
-		return a, archiveError(dir+"/_version_", err)
 	}
 	name := fmt.Sprintf("%s/manifest_%d", dir, n)
 	data, err := readFile(ctx, r, name)
@@ -76,6 +69,30 @@ func LoadArchive(ctx context.Context, r store.Reader, dir string) (Archive, erro
 		}
 	}
 	return a, nil
+}
+
+// archiveVersion returns which manifest counts: the one that _version_ says, or
+// the latest where a crash left that file out or without a number. ok is false
+// if there is none.
+//
+// Source: Hudi 1.2.0, LSMTimeline.latestSnapshotVersion.
+func archiveVersion(ctx context.Context, r store.Reader, dir string) (n uint64, ok bool, err error) {
+	text, err := readFile(ctx, r, dir+"/_version_")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, false, err
+	}
+	if n, err = strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
+		return n, true, nil
+	}
+	n = 0
+	entries, err := list(ctx, r, dir)
+	for _, e := range entries {
+		number, is := strings.CutPrefix(e.Name, dir+"/manifest_")
+		if v, perr := strconv.ParseUint(number, 10, 64); is && perr == nil && v >= n {
+			n, ok = v, true
+		}
+	}
+	return n, ok, err
 }
 
 func (a *Archive) add(ctx context.Context, r store.Reader, name string) (err error) {
