@@ -163,7 +163,7 @@ type usageTotal struct {
 func (p *Printer) Usage(place string, rows iter.Seq2[table.Usage, error]) error {
 	head := ""
 	for _, name := range []string{"live", "history", "dead", "unknown"} {
-		head += pad(name, 11) + pad("", 12)
+		head += pad(name, 11) + pad("bytes", 12)
 	}
 	var total table.Usage
 	s, err := p.begin("partitions", []string{"partition", "live_files", "live_bytes", "history_files", "history_bytes",

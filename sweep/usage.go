@@ -105,6 +105,9 @@ func (u *usage) batch(ctx context.Context, batch []store.Info) error {
 			info.Size, info.Modified = full.Size, full.Modified
 		}
 		values, _ := predicate.FromPath(k, u.schema)
+		if len(u.schema.Partition) == 0 {
+			values = lake.Partition{} // all of a table without partitions is one
+		}
 		u.mu.Lock()
 		row := u.row(values)
 		switch {

@@ -66,6 +66,7 @@ func (a *app) root() *cobra.Command {
 			DisableDefaultCmd: true, // ours is documented like the others
 		},
 	}
+	root.Version = version()
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.talk)
@@ -148,14 +149,14 @@ func (a *app) startTalk() {
 		a.log = slog.New(slog.NewTextHandler(a.talk, opt))
 	}
 	style := a.flags.progress
-	if style == "auto" {
+	if style == "auto" { // without a terminal, only what takes its time is told
 		switch {
 		case a.flags.quiet:
 			style = "none"
 		case terminal(a.Stderr):
 			style = "bar"
 		default:
-			style = "plain"
+			style = "slow"
 		}
 	}
 	a.progress = talk.NewProgress(a.talk, style, a.Now)
@@ -187,6 +188,14 @@ func (a *app) stateDir() string {
 		return filepath.Join(home, ".local", "state", "lakesweep")
 	}
 	return ""
+}
+
+// oneTable refuses several tables of a command that deletes, and says how then.
+func oneTable(c *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return invalid("Loop over the tables, or plan them with lakesweep plan TABLE... --out DIR and apply each plan.", "%s takes one TABLE", c.CommandPath())
+	}
+	return exactly(1, "one TABLE")(c, args)
 }
 
 // exactly and atLeast are cobra's argument checks with our words.

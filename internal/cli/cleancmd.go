@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -47,6 +48,7 @@ same command again goes on from it.`,
 		}
 		a.progress.Begin(p.Head().Given)
 		if err := refusal(p.Head()); err != nil {
+			err.Hint = "A refused plan can't be applied. Plan again when this is mended: " + err.Hint
 			return err
 		}
 		return a.carryOut(ctx, e, p, f)
@@ -73,7 +75,7 @@ func (a *app) vacuumCommand(name string) *cobra.Command {
 "lakesweep apply" does. Without a terminal to ask on it needs --yes.
 vacuum and clean are two names of one command: either works on either format.`,
 		Example: example,
-		Args:    exactly(1, "one TABLE"),
+		Args:    oneTable,
 	}
 	pf.bindTable(cmd.Flags())
 	pf.bindSelection(cmd.Flags())
@@ -205,7 +207,7 @@ func (a *app) mayAsk(yes bool) error {
 	if yes || terminal(a.Stdin) && terminal(a.Stderr) {
 		return nil
 	}
-	return invalid("Give --yes to delete without being asked, or --dry-run (plan) to look only.",
+	return invalid("Give --yes to delete without being asked; lakesweep plan TABLE only looks.",
 		"there is no terminal to ask on")
 }
 
@@ -263,17 +265,18 @@ table). It never overwrites what stands there by now.`,
 }
 
 func (a *app) purgeCommand() *cobra.Command {
-	var req sweep.UndoRequest
+	req := sweep.UndoRequest{OlderThan: 7 * 24 * time.Hour}
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "purge JOURNAL",
 		Short: "Delete for good what a run moved into quarantine",
 		Long: `Purge reads the journal of a run with --quarantine and deletes the objects that
-have lain in quarantine for longer than --older-than.`,
+have lain in quarantine for longer than --older-than, 7 days unless it says
+otherwise; 0s takes all of them.`,
 		Example: "  lakesweep purge events.journal --older-than 7d --yes",
 		Args:    exactly(1, "one JOURNAL"),
 	}
-	cmd.Flags().Var(newValue(&req.OlderThan, "DURATION", parseDuration), "older-than", "only what lies there for so long")
+	cmd.Flags().Var(newValue(&req.OlderThan, "DURATION", parseDuration), "older-than", "only what lies there for so long (default: 7d)")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "delete without asking")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
 		if err := a.mayAsk(yes); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/report"
 	"github.com/lakesweep/lakesweep/sweep"
+	"github.com/lakesweep/lakesweep/table"
 )
 
 // look makes a command that reads one table.
@@ -70,14 +71,25 @@ unreferenced.`,
 		Example: "  lakesweep verify ./table\n  lakesweep verify s3://bucket/events -o jsonl\n  lakesweep verify s3://lake/trips --blobs --blob-root s3://media/trips",
 		Args:    exactly(1, "one TABLE"),
 	}, false, func(ctx context.Context, e engine, req sweep.PlanRequest, _ []string) error {
-		n, err := a.printer(report.Options{}).Findings(req.Table, e.Verify(ctx, req))
+		missing := false
+		n, err := a.printer(report.Options{}).Findings(req.Table, func(yield func(table.Finding, error) bool) {
+			for f, err := range e.Verify(ctx, req) {
+				missing = missing || f.Type != "unreferenced" && f.Type != "foreign_table"
+				if !yield(f, err) {
+					return
+				}
+			}
+		})
 		if err != nil {
 			return err
 		}
 		if n > 0 {
+			then := "Restore the missing files from a backup, or RESTORE the table to a version that is whole."
+			if !missing {
+				then = "Nothing that the table needs is missing. lakesweep explain TABLE PATH tells of each; clean with --blobs delete takes unreferenced blobs that expired slices referred to."
+			}
 			return &lake.Error{Op: "verify", Table: req.Table, Kind: lake.Refused, Code: "verify",
-				Err:  fmt.Errorf("%s", report.Plural(n, "finding")),
-				Hint: "Restore the missing files from a backup, or RESTORE the table to a version that is whole."}
+				Err: fmt.Errorf("%s", report.Plural(n, "finding")), Hint: then}
 		}
 		return nil
 	}, (*planFlags).bindBlobNames, func(f *planFlags, fs *pflag.FlagSet) {

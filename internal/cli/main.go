@@ -54,7 +54,8 @@ func Main(ctx context.Context, p Process) int {
 		return a.status
 	}
 	if _, ours := errors.AsType[*lake.Error](err); !ours && !a.running {
-		err = usageError(err) // cobra's own
+		text := strings.NewReplacer("\n\nDid you mean this?\n\t", "; did you mean ", "\n\t", " or ").Replace(err.Error()) // cobra's own
+		err = usageError(errors.New(strings.TrimSpace(text)))
 	}
 	return a.fail(ctx, err)
 }

@@ -15,12 +15,29 @@ import (
 	"github.com/lakesweep/lakesweep/report"
 )
 
-// version is the module's version, "devel" for a build from a work tree.
+// version is the module's version, for a build from a work tree "devel" with the
+// commit and its time where the toolchain recorded them.
 func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "devel"
+	}
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) string {
+	if info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
 	}
-	return "devel"
+	text := "devel"
+	for _, name := range []string{"vcs.revision", "vcs.time"} {
+		for _, s := range info.Settings {
+			if s.Key == name && s.Value != "" {
+				text += "-" + s.Value[:min(len(s.Value), 20)]
+			}
+		}
+	}
+	return text
 }
 
 func (a *app) versionCommand() *cobra.Command {

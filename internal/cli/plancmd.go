@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -164,11 +165,20 @@ func (a *app) show(view report.Plan, many bool) error {
 			a.log.Warn(g.Detail, "table", view.Head.Table, "guard", g.Code)
 		}
 	}
-	return refusal(view.Head)
+	err := refusal(view.Head)
+	if err == nil {
+		return nil
+	}
+	if a.flags.output == report.Paths || a.flags.output == report.CSV {
+		err.Hint += " (-o text and -o jsonl show what the plan holds.)"
+	}
+	return err
 }
 
-// refusal is the error of the first guard that refused; nil if none did.
-func refusal(h filelist.Head) error {
+// refusal is the error of the guards that refused, nil if none did: its hint is
+// what to do about each. What is wrong with a list comes first, for the other
+// refusals may follow from it.
+func refusal(h filelist.Head) *lake.Error {
 	var refused []filelist.Guard
 	for _, g := range h.Guards {
 		if g.Outcome == filelist.Refused {
@@ -178,11 +188,24 @@ func refusal(h filelist.Head) error {
 	if len(refused) == 0 {
 		return nil
 	}
-	text := refused[0].Code + ": " + refused[0].Detail
-	for _, g := range refused[1:] {
-		text += "; " + g.Code + ": " + g.Detail
+	slices.SortStableFunc(refused, func(a, b filelist.Guard) int {
+		return cmp.Compare(rank(a.Code), rank(b.Code))
+	})
+	var texts, fixes []string
+	for _, g := range refused {
+		texts = append(texts, g.Code+": "+g.Detail)
+		if g.Fix != "" && !slices.Contains(fixes, g.Fix) {
+			fixes = append(fixes, g.Fix)
+		}
 	}
-	return &lake.Error{Op: "guard", Table: h.Table, Kind: lake.Refused, Code: refused[0].Code, Err: errors.New(text), Hint: refused[0].Fix}
+	return &lake.Error{Op: "guard", Table: h.Table, Kind: lake.Refused, Code: refused[0].Code, Err: errors.New(strings.Join(texts, "; ")), Hint: strings.Join(fixes, " ")}
+}
+
+func rank(code string) int {
+	if strings.HasPrefix(code, "inventory") {
+		return 0
+	}
+	return 1
 }
 
 // planFile names the file of a table's plan: out itself, or in out as a directory

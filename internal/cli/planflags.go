@@ -34,7 +34,7 @@ func (f *planFlags) bindRetention(fs *pflag.FlagSet) {
 	fs.Var(f.retainText, "retain", "keep what was removed within this time (default: the table's property)")
 	fs.Var(newValue(&f.req.Cutoff, "TIME", parseTime), "cutoff", "the instant before which removed files die, instead of --retain")
 	f.bindKeep(fs)
-	fs.Var(newValue(&f.req.Hudi.Policy, "POLICY", oneOf("latest-commits", "latest-hours", "latest-versions")), "policy", "Hudi: latest-commits, latest-hours or latest-versions")
+	fs.Var(newValue(&f.req.Hudi.Policy, "POLICY", parsePolicy), "policy", "Hudi: latest-commits, latest-hours or latest-versions, or Hudi's own name of it")
 	fs.Var(newValue(&f.req.Hudi.RetainCommits, "N", parseCount), "retain-commits", "Hudi: commits to keep")
 	fs.Var(newValue(&f.req.Hudi.RetainHours, "N", parseCount), "retain-hours", "Hudi: hours to keep")
 	fs.Var(newValue(&f.req.Hudi.RetainVersions, "N", parseCount), "retain-versions", "Hudi: file versions to keep")

@@ -237,6 +237,17 @@ func oneOf(words ...string) func(string) (string, error) {
 	}
 }
 
+// parsePolicy reads a policy in our words or Hudi's, in any case.
+// Source: apache/hudi, HoodieCleaningPolicy.
+func parsePolicy(s string) (string, error) {
+	name := strings.ReplaceAll(strings.ToLower(s), "_", "-")
+	switch name {
+	case "keep-latest-commits", "keep-latest-by-hours", "keep-latest-file-versions":
+		name = strings.NewReplacer("keep-", "", "by-", "", "file-", "").Replace(name)
+	}
+	return oneOf("latest-commits", "latest-hours", "latest-versions")(name)
+}
+
 func parseZone(s string) (*time.Location, error) {
 	z, err := time.LoadLocation(s)
 	if err != nil {

@@ -32,7 +32,11 @@ type stage struct {
 	told           bool // its last line is printed
 }
 
-// NewProgress starts a renderer: "bar", "plain", "json", or "none".
+// slowAfter is how long a stage takes before "slow" tells of it.
+const slowAfter = 10 * time.Second
+
+// NewProgress starts a renderer: "bar", "plain", "slow" (plain, of stages that
+// take 10 seconds and more), "json", or "none".
 func NewProgress(t *Stream, style string, now func() time.Time) *Progress {
 	p := &Progress{now: now, talk: t, stop: make(chan struct{})}
 	every := time.Duration(0)
@@ -41,6 +45,8 @@ func NewProgress(t *Stream, style string, now func() time.Time) *Progress {
 		p.print, every = (*Progress).bars, 200*time.Millisecond
 	case "plain":
 		p.print, every = (*Progress).lines, 10*time.Second
+	case "slow":
+		p.print, every = (*Progress).slowLines, slowAfter
 	case "json":
 		p.print, every = (*Progress).rows, time.Second
 	default:
@@ -164,6 +170,19 @@ func (p *Progress) bars(bool) {
 
 // lines prints a line for each stage under way, and one when it has ended.
 func (p *Progress) lines(ticked bool) {
+	p.each(ticked, func(s *stage, now time.Time) string {
+		return "lakesweep: " + report.Printable(p.title) + " " + s.String(now)
+	})
+}
+
+// slowLines is lines, of stages that took their time.
+func (p *Progress) slowLines(ticked bool) {
+	now := p.now()
+	for _, s := range p.stages {
+		if s.seconds(now) < slowAfter.Seconds() {
+			s.told = !s.ended.IsZero()
+		}
+	}
 	p.each(ticked, func(s *stage, now time.Time) string {
 		return "lakesweep: " + report.Printable(p.title) + " " + s.String(now)
 	})
