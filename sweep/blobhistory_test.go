@@ -55,7 +55,7 @@ func newBlobHistory(t *testing.T, seed uint64) *blobHistory {
 	h := &blobHistory{t: t, w: w, rng: rand.New(rand.NewPCG(seed, 7)), names: []string{"a", "b", "c", "d"}, letGo: map[string]bool{}}
 	h.m = newBlobModel(w, []timeline.Layout{timeline.Layout1, timeline.Layout2}[h.one(2)], h.one(2) == 0)
 	h.policy = []HudiRequest{{RetainCommits: 1}, {RetainCommits: 2}, {RetainVersions: 1}, {RetainVersions: 2}, {RetainHours: 2}}[h.one(5)]
-	h.minAge = []time.Duration{0, 20 * time.Hour}[h.one(2)]
+	h.minAge = []time.Duration{0, 40 * time.Hour}[h.one(2)]
 	w.upload(h.names...)
 	w.pass(72)
 	t.Logf("version %s, merge on read: %v, %+v", map[timeline.Layout]string{1: "6", 2: "9"}[h.m.layout], h.m.mor, h.policy)
