@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/lakesweep/lakesweep/guard"
@@ -122,9 +121,7 @@ func (e *Engine) deltaJob(ctx context.Context, p *plan.Plan, h *filelist.Head, r
 		}
 		quarantine = o.Quarantine.Root.String()
 	}
-	job.Journal, err = e.journal(ctx, req.Journal, filelist.JournalHead{
-		PlanID: h.PlanID, Table: h.Table, Format: h.Format, Tool: e.Tool, Created: e.Now().UTC(), Quarantine: quarantine,
-	})
+	job.Journal, err = e.journal(ctx, req.Journal, h, quarantine)
 	return job, o, err
 }
 
@@ -194,18 +191,17 @@ func (e *Engine) quarantine(ctx context.Context, prefix, planID string, table la
 	return q, err
 }
 
-// journal opens the journal at a path or URI, or in the state directory.
-func (e *Engine) journal(ctx context.Context, place string, head filelist.JournalHead) (*filelist.Journal, error) {
+// journal opens the journal of a run over a plan: at a path or URI, or where
+// ownJournal puts it.
+func (e *Engine) journal(ctx context.Context, place string, h *filelist.Head, quarantine string) (*filelist.Journal, error) {
+	head := filelist.JournalHead{PlanID: h.PlanID, Table: h.Table, Format: h.Format, Tool: e.Tool, Created: e.Now().UTC(), Quarantine: quarantine}
 	if place == "" {
-		err := errors.New("no state directory for it: neither XDG_STATE_HOME nor HOME is set")
-		if e.StateDir != "" {
-			err = os.MkdirAll(e.StateDir, 0o755)
-		}
-		if err != nil {
-			return nil, &lake.Error{Op: "open journal", Table: head.Table, Kind: lake.Invalid, Err: err, Hint: "Name a place that can be written to with --journal."}
-		}
-		place = filepath.Join(e.StateDir, head.PlanID+".journal")
+		return e.ownJournal(ctx, head, h.Totals.Dead+h.Totals.DeadDirectories)
 	}
+	return e.journalAt(ctx, place, head)
+}
+
+func (e *Engine) journalAt(ctx context.Context, place string, head filelist.JournalHead) (*filelist.Journal, error) {
 	if err := e.outsideTables(ctx, "--journal", place); err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 		}
 		quarantine = o.Quarantine.Root.String()
 	}
-	job.Journal, err = e.journal(ctx, req.Journal, filelist.JournalHead{PlanID: h.PlanID, Table: h.Table, Format: h.Format, Tool: e.Tool, Created: e.Now().UTC(), Quarantine: quarantine})
+	job.Journal, err = e.journal(ctx, req.Journal, h, quarantine)
 	return job, o, external, err
 }
 

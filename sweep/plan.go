@@ -98,6 +98,9 @@ func (e *Engine) PlanMany(ctx context.Context, reqs []PlanRequest, outs []string
 }
 
 func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (made *plan.Plan, err error) {
+	if err := e.journalReady(req.Table, req.AtOnce); err != nil {
+		return nil, err
+	}
 	p, format, err := e.openAs(ctx, req.Table, req.Format)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -54,7 +55,11 @@ func (e *Engine) unready(ctx context.Context, run *hudiRun) (blocked []string, e
 		if run.req.AtOnce != nil {
 			return nil, err
 		}
-		blocked = append(blocked, strings.TrimSuffix(err.Error()+". "+lake.HintOf(err), ". "))
+		cause, hint := err, lake.HintOf(err)
+		if e, ok := errors.AsType[*lake.Error](err); ok {
+			cause = e.Err
+		}
+		blocked = append(blocked, cause.Error()+" ("+strings.TrimSuffix(hint, ".")+")")
 	}
 	return blocked, nil
 }

@@ -39,6 +39,7 @@ type globals struct {
 	logFormat string
 	progress  string
 	settings  string
+	stateDir  string
 	timeout   time.Duration
 	tuning    sweep.Tuning
 	stores    storeFlags
@@ -102,6 +103,7 @@ func (a *app) bindGlobals(root *cobra.Command) {
 	fs.Var(&value[string]{to: &g.progress, parse: oneOf("auto", "bar", "plain", "json", "none"), kind: "FORM", text: "auto"}, "progress", "progress on standard error: auto, bar, plain, json or none")
 	fs.BoolVar(&g.noColor, "no-color", false, "no colours on terminals (as NO_COLOR does)")
 	fs.Var(newValue(&g.settings, "FILE", verbatim), "settings", "file with flags, one \"flag = value\" a line")
+	fs.Var(newValue(&g.stateDir, "DIR", verbatim), "state-dir", "folder for journals of one-shot runs, locks and ledgers (default: lakesweep in XDG_STATE_HOME, or in ~/.local/state)")
 	fs.Var(newValue(&g.timeout, "DURATION", parseDuration), "timeout", "give up after so long")
 	fs.Var(newValue(&g.tuning.Workers, "N", parseCount), "workers", "requests at a time (default: as many as help)")
 	fs.Var(newValue(&g.tuning.ListRate, "N", parseRate), "list-rate", "list requests a second, at most")
@@ -181,6 +183,9 @@ func (a *app) color(stream any) bool {
 // stateDir is where the journals of one-shot runs lie.
 // Source: XDG Base Directory Specification 0.8, XDG_STATE_HOME.
 func (a *app) stateDir() string {
+	if a.flags.stateDir != "" {
+		return a.flags.stateDir
+	}
 	if dir, _ := a.getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "lakesweep")
 	}

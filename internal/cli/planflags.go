@@ -147,7 +147,7 @@ func (f *applyFlags) bind(fs *pflag.FlagSet) {
 	fs.Var(newValue(&f.req.MaxDuration, "DURATION", aboveZero(parseDuration)), "max-duration", "stop after so long (exit 6)")
 	fs.Var(newValue(&f.req.Quarantine, "PREFIX", verbatim), "quarantine", "move there instead of deleting; lies outside every table")
 	fs.BoolVar(&f.req.Trash, "trash", false, "HDFS: move into the user's trash instead of deleting; its expunging frees the space")
-	fs.Var(newValue(&f.req.Journal, "URI", verbatim), "journal", "where the journal is written (default: beside the plan file, or in the state directory)")
+	fs.Var(newValue(&f.req.Journal, "URI", verbatim), "journal", "where the journal is written (default: beside the plan file; of a run without one beside its quarantine, or in the state directory)")
 	fs.Var(newValue(&f.req.CommitLog, "WHEN", oneOf("auto", "on", "off")), "commit-log", "Delta: write VACUUM START and END commits: auto, on or off")
 	fs.Var(newValue(&f.req.AllVersions, "TABLE", verbatim), "all-versions", "delete old versions of a versioned bucket too; names the table again")
 }

@@ -123,6 +123,23 @@ func (j *JournalReader) Vanished(ctx context.Context, since time.Time) (*keyset.
 	return b.Done(), nil
 }
 
+// Settled reports whether what became of each object is known: there is no
+// intent without an outcome.
+func (j *JournalReader) Settled(ctx context.Context) (bool, error) {
+	open := map[string]bool{}
+	for r, err := range j.Records(ctx) {
+		if err != nil {
+			return false, err
+		}
+		if name := r.URI + "\x00" + string(r.Key); r.Type == RecordIntent {
+			open[name] = true
+		} else {
+			delete(open, name)
+		}
+	}
+	return len(open) == 0, nil
+}
+
 // lines yields the whole lines of a log, without their ends. Each is valid
 // until the next.
 func lines(ctx context.Context, log Log) iter.Seq2[[]byte, error] {

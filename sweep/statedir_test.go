@@ -1,0 +1,155 @@
+package sweep
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+)
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+// The index of a quarantine lies beside it: what the machine that ran knew may
+// be lost with it.
+func TestTheJournalOfAQuarantineLiesBesideIt(t *testing.T) {
+	w := newHudiWorld(t, 5)
+	e, quarantine := w.engine(), filepath.Join(t.TempDir(), "quarantine")
+	p, err := e.Plan(t.Context(), w.request(HudiRequest{RetainCommits: 2, NoOtherWriters: true}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Apply(t.Context(), p, ApplyRequest{Quarantine: quarantine}, nil)
+	if err != nil || r.Quarantined != 2 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	id := p.Head().PlanID
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if want := filepath.Join(quarantine, id+".journal"); r.Journal != want || !slices.Equal(names(t, quarantine), []string{id, id + ".journal"}) || len(names(t, e.StateDir)) > 0 {
+		t.Fatalf("the journal is %s, not %s; %q", r.Journal, want, names(t, quarantine))
+	}
+	if r, err := w.engine().Restore(t.Context(), UndoRequest{Journal: r.Journal}, nil); err != nil || r.Restored != 2 {
+		t.Errorf("restored on another machine: %+v, %v", r, err)
+	}
+}
+
+func TestThePlaceOfAOneShotRunsJournal(t *testing.T) {
+	w := newHudiWorld(t, 5)
+	e := w.engine()
+	clean := func(h HudiRequest) (Result, string) {
+		h.NoOtherWriters = true
+		p, err := e.Plan(t.Context(), w.request(h), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := e.Apply(t.Context(), p, ApplyRequest{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		return r, p.Head().PlanID
+	}
+	r, id := clean(HudiRequest{RetainCommits: 2})
+	if r.Journal != filepath.Join(e.StateDir, "table-"+id+".journal") {
+		t.Errorf("%q", r.Journal)
+	}
+	if r, _ = clean(HudiRequest{RetainCommits: 2}); r.Journal != "" || len(names(t, e.StateDir)) != 1 {
+		t.Errorf("nothing was to be done, journaled in %q; %q", r.Journal, names(t, e.StateDir))
+	}
+}
+
+// A run that could have no journal is refused before it plans.
+func TestARunWithoutAStateDirectory(t *testing.T) {
+	w := newHudiWorld(t, 5)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"", filepath.Join(file, "state")} {
+		e := w.engine()
+		e.StateDir = dir
+		for rule, c := range map[string]struct {
+			at      *ApplyRequest
+			refused bool
+		}{"a plan alone": {nil, false}, "a run": {&ApplyRequest{}, true}, "a journal of its own": {&ApplyRequest{Journal: "x"}, false}, "a quarantine": {&ApplyRequest{Quarantine: "q"}, false}} {
+			req := w.request(HudiRequest{RetainCommits: 2, NoOtherWriters: true})
+			req.AtOnce = c.at
+			p, err := e.Plan(t.Context(), req, "")
+			if refused := lake.KindOf(err) == lake.Invalid && err != nil; refused != c.refused || refused && !strings.Contains(lake.HintOf(err), "--state-dir") {
+				t.Errorf("%s: %v", rule, err)
+			}
+			if err == nil {
+				if err := p.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+func TestOldJournalsExpire(t *testing.T) {
+	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	dir := t.TempDir()
+	e := &Engine{StateDir: dir}
+	for name, c := range map[string]struct {
+		quarantine string
+		types      []string
+		age        time.Duration
+	}{
+		"old":        {"", []string{filelist.RecordIntent, filelist.RecordOutcome}, 90 * 24 * time.Hour},
+		"young":      {"", []string{filelist.RecordIntent, filelist.RecordOutcome}, 90*24*time.Hour - time.Second},
+		"unfinished": {"", []string{filelist.RecordIntent}, 1000 * 24 * time.Hour},
+		"quarantine": {"/q", []string{filelist.RecordIntent, filelist.RecordOutcome}, 1000 * 24 * time.Hour},
+		"foreign":    {"", nil, 0},
+	} {
+		path := filepath.Join(dir, name+".journal")
+		j, err := filelist.OpenJournal(t.Context(), filelist.NewFileLog(path), filelist.JournalHead{PlanID: name, Table: "t", Quarantine: c.quarantine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range c.types {
+			r := filelist.Record{Type: kind, Key: "a", Size: -1, Reason: lake.Orphan}
+			if kind == filelist.RecordOutcome {
+				r.Outcome = filelist.Deleted
+			}
+			if err := j.Append(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if name == "foreign" {
+			if err := os.WriteFile(path, []byte("somebody's file\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			c.age = 1000 * 24 * time.Hour
+		}
+		if err := os.Chtimes(path, now.Add(-c.age), now.Add(-c.age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.expireJournals(context.Background(), now); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"foreign.journal", "quarantine.journal", "unfinished.journal", "young.journal"}) {
+		t.Errorf("%q", got)
+	}
+}
