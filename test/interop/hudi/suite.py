@@ -241,7 +241,7 @@ def scenarios():
             continue
         yield "%s: goes on" % name, lambda name=name: goes_on(name)
         yield "%s: looked at" % name, lambda name=name: looked_at(name)
-        if name == "cow":
+        if name == "cow" and sys.argv[1] == "1.2.0":
             yield "%s: holds back" % name, lambda name=name: holds_back(name)
         if main or name in ("mor_v6", "mor_v8"):
             yield "%s: Hudi finishes" % name, lambda name=name: hudi_finishes(name)
