@@ -249,6 +249,9 @@ func parsePolicy(s string) (string, error) {
 }
 
 func parseZone(s string) (*time.Location, error) {
+	if s == "" {
+		return nil, errors.New("it is empty: give a value, or leave the flag out")
+	}
 	z, err := time.LoadLocation(s)
 	if err != nil {
 		return nil, fmt.Errorf("%q is no time zone such as UTC or Europe/Berlin", s)
