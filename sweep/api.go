@@ -2,6 +2,7 @@
 package sweep
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -33,6 +34,20 @@ type PlanRequest struct {
 	// AtOnce says how the plan is carried out right after, nil for a plan
 	// alone: what would refuse that is refused before anything is planned.
 	AtOnce *ApplyRequest
+
+	// Wishes holds, by format, a flag that only tables of this format heed. On another table it is Invalid: nobody asks for what isn't done.
+	Wishes map[string]string
+}
+
+// fits refuses a wish that a table of this format doesn't heed.
+func (r PlanRequest) fits(format string) error {
+	for of, flag := range r.Wishes {
+		if of != format {
+			return &lake.Error{Op: "plan", Table: r.Table, Kind: lake.Invalid, Err: fmt.Errorf("--%s is for %s tables, and this is a %s table", flag, of, format),
+				Hint: "Leave it out. In settings and in the environment it does no harm: there it holds for the tables that it fits."}
+		}
+	}
+	return nil
 }
 
 // InventoryRequest names a list of objects that replaces the listing.

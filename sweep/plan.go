@@ -105,6 +105,9 @@ func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (made
 	if err != nil {
 		return nil, err
 	}
+	if err := req.fits(format); err != nil {
+		return nil, err
+	}
 	if format == "hudi" {
 		return e.planHudi(ctx, p, req, out)
 	}
@@ -123,6 +126,9 @@ func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (made
 // prepare opens a Delta table and replays its log.
 func (e *Engine) prepare(ctx context.Context, req PlanRequest) (*deltaRun, error) {
 	p, err := e.openDeltaOnly(ctx, req)
+	if err == nil {
+		err = req.fits("delta")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -132,7 +132,7 @@ func (a *app) planned(p *plan.Plan, file string, o planOutput) error {
 	case o.many:
 		view.Next = []string{commandLine(slices.Concat(a.Args, []string{"--out", "plans/"}))}
 	default:
-		view.Next = a.withoutDryRun()
+		view.Next = a.withoutDryRun(head.Format)
 	}
 	if err := a.show(view, o.many); err != nil {
 		return err
@@ -232,19 +232,22 @@ func planFile(o planOutput, table string, taken map[string]bool) (string, error)
 	return file, nil
 }
 
-// withoutDryRun is this command line with vacuum in place of plan, or without
+// withoutDryRun is this command line with vacuum (of Hudi: clean) in place of plan, or without
 // its --dry-run; nothing if the dry run wasn't asked for there in so many words.
-func (a *app) withoutDryRun() []string {
+func (a *app) withoutDryRun(format string) []string {
 	if a.command == "sql" {
 		return []string{"the same statement without DRY RUN"}
 	}
 	var words []string
-	changed := false
+	verb, changed := "vacuum", false
+	if format == "hudi" {
+		verb = "clean"
+	}
 	for _, arg := range a.Args {
 		name, _, _ := strings.Cut(arg, "=")
 		switch {
 		case !changed && a.command == "plan" && arg == "plan":
-			words, changed = append(words, "vacuum"), true
+			words, changed = append(words, verb), true
 		case name == "--detailed-exitcode":
 		case a.command != "plan" && (name == "--dry-run" || arg == "-n"):
 			changed = true
@@ -277,7 +280,7 @@ func (a *app) withBlobsDeleted(again bool) []string {
 	if again {
 		return []string{commandLine(b.Args)}
 	}
-	return b.withoutDryRun()
+	return b.withoutDryRun("hudi")
 }
 
 // commandLine spells a command for a POSIX shell.

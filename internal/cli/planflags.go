@@ -115,6 +115,9 @@ func (f *planFlags) requests(a *app, tables []string) ([]sweep.PlanRequest, erro
 			return nil, err
 		}
 	}
+	if len(tables) == 1 {
+		f.req.Wishes = wishes(a.typed)
+	}
 	reqs := make([]sweep.PlanRequest, len(tables))
 	for i, table := range tables {
 		r := f.req
@@ -124,6 +127,25 @@ func (f *planFlags) requests(a *app, tables []string) ([]sweep.PlanRequest, erro
 		reqs[i] = r
 	}
 	return reqs, nil
+}
+
+// wishes returns by format the first of the flags on the command line that only
+// tables of this format heed; nil if there is none.
+func wishes(typed map[string]bool) map[string]string {
+	var all map[string]string
+	for format, flags := range map[string][]string{
+		"delta": {"mode", "keep-version", "full-every", "commit-log"},
+		"hudi": {"policy", "retain-commits", "retain-hours", "retain-versions", "no-other-writers", "orphans", "timeline-zone", "config",
+			"blobs", "blob-root", "blob-grace", "blob-min-age", "blobs-wait", "blob-columns", "also-references"},
+	} {
+		if i := slices.IndexFunc(flags, func(flag string) bool { return typed[flag] }); i >= 0 {
+			if all == nil {
+				all = make(map[string]string)
+			}
+			all[format] = flags[i]
+		}
+	}
+	return all
 }
 
 // named returns table if it is among names, else "".
