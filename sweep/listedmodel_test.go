@@ -148,10 +148,7 @@ func (m *listedModel) partition(p string) {
 
 // finished notes a write that blobModel completed.
 func (m *listedModel) finished(w *modelWrite) {
-	d := doneWrite{at: w.at, completion: w.at, files: slices.Clone(m.by[w.at])}
-	for _, name := range w.replaced {
-		d.replaced = append(d.replaced, name)
-	}
+	d := doneWrite{at: w.at, completion: w.at, replaced: slices.Clone(w.replaced), files: slices.Clone(m.by[w.at])}
 	if m.layout == timeline.Layout2 {
 		name := m.w.files(m.dir() + w.at + "_*." + string(w.action.Comparable()))[0]
 		d.completion = name[18:35]

@@ -88,7 +88,6 @@ func (t *Table) Rollback(target, at, completion string) error {
 	} else if err := t.remove("files", func(f datafile.File) bool { return f.Log && f.Instant == target }); err != nil {
 		return err
 	}
-	slices.Sort(names) // the completed one, or else the inflight one, isn't last: nobody looks meanwhile
 	for _, name := range names {
 		if err := t.Disk.Remove(t.timeline() + name); err != nil {
 			return err
