@@ -72,6 +72,9 @@ func TestGuards(t *testing.T) {
 		{"an inventory of another place", "inventory_unmatched", func(h *filelist.Head) {
 			h.Source, h.Totals, h.Evidence.LiveSeen, h.Evidence.Outside = "i", filelist.Totals{}, 0, 1000
 		}, guard.Options{}, filelist.Refused},
+		{"a list without files of a table without files", "inventory_unmatched", func(h *filelist.Head) {
+			h.Source, h.Totals, h.Evidence.LiveSeen, h.Evidence.LiveExpected = "i", filelist.Totals{}, 0, 0
+		}, guard.Options{}, filelist.Warned},
 		{"an inventory of this place", "inventory_unmatched", func(h *filelist.Head) { h.Source = "i" }, guard.Options{}, filelist.Passed},
 
 		{"inside another table", "enclosed", func(h *filelist.Head) { h.Evidence.EnclosedBy = "/data" }, guard.Options{MostlyDead: given}, filelist.Refused},

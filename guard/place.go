@@ -61,6 +61,9 @@ func inventoryUnmatched(h *filelist.Head, _ Options) (filelist.Outcome, string) 
 	switch t := &h.Totals; {
 	case h.Source == "":
 		return filelist.Passed, ""
+	case t.Candidates == 0 && t.Foreign == 0 && h.Evidence.LiveSeen == 0 && h.Evidence.LiveExpected == 0 && t.Dead == 0:
+		// A table without files: nothing dies by a wrong list.
+		return filelist.Warned, fmt.Sprintf("no row of the inventory is a file of the table, which has no live file either (%d rows lie elsewhere)", h.Evidence.Outside)
 	case t.Candidates == 0 && t.Foreign == 0 && h.Evidence.LiveSeen == 0:
 		return filelist.Refused, fmt.Sprintf("no row of the inventory lies below the table's root (%d rows lie elsewhere)", h.Evidence.Outside)
 	default:

@@ -383,3 +383,17 @@ func TestHudiDroppedPartitionIsWrittenAgain(t *testing.T) {
 		})
 	}
 }
+
+// Where no clean is due, explain still says what each file is.
+func TestHudiExplainWhereNoCleanIsDue(t *testing.T) {
+	w := newHudiWorld(t, 2)
+	all, err := w.engine().Explain(t.Context(), w.request(HudiRequest{RetainCommits: 10}), []string{"p=1/" + w.made[0], "p=1/" + w.made[1]})
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for i, want := range []string{"an older slice of its file group", "the newest slice of its file group"} {
+		if rule := all[i].Because[0].Rule; !strings.HasPrefix(rule, want) {
+			t.Errorf("%q, want %q", rule, want)
+		}
+	}
+}

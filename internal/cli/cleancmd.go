@@ -38,6 +38,9 @@ same command again goes on from it.`,
 		if err := a.mayAsk(f.yes); err != nil {
 			return err
 		}
+		if _, err := localFile(args[0]); err != nil {
+			return invalid("Name a plan file that plan --out wrote.", "%w", err)
+		}
 		p, err := plan.Open(ctx, args[0])
 		if err != nil {
 			return err

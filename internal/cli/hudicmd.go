@@ -44,7 +44,7 @@ file with --paths ("-" is standard input). Ask while holding the table's lock.`,
 	f.bindTable(cmd.Flags())
 	cmd.Flags().Var(newValue(&req.Instant, "INSTANT", verbatim), "instant", "instant of the write (default: whatever was deleted of late counts)")
 	cmd.Flags().Var(newValues(&req.Files, "FILE", verbatim), "files", "base or log file that the write wrote (repeatable; others may follow it as arguments)")
-	cmd.Flags().Var(newValue(&paths, "FILE", verbatim), "paths", "file with the blobs that the write refers to, one a line; - for standard input")
+	cmd.Flags().Var(newValue(&paths, "FILE", localFile), "paths", "file with the blobs that the write refers to, one a line; - for standard input")
 	cmd.Flags().Var(newValues(&f.maps, "FROM=TO", parseMap), "map", "names that begin with FROM are reached at TO (repeatable)")
 	cmd.Args = atLeast(1, "one TABLE")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {

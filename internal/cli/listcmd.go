@@ -33,7 +33,7 @@ func (a *app) inventoryMakeCommand() *cobra.Command {
 		Example: "  lakesweep inventory make s3://bucket/lake --out lake.parquet",
 		Args:    exactly(1, "one PREFIX"),
 	}
-	cmd.Flags().Var(newValue(&out, "FILE", verbatim), "out", "the file to write")
+	cmd.Flags().Var(newValue(&out, "FILE", localFile), "out", "the file to write")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
 		if out == "" {
 			return invalid("Give --out FILE.", "no place for the inventory")
@@ -63,7 +63,7 @@ names are written as they are reached.`,
 	}
 	f.bindForm(cmd.Flags())
 	f.bindMap(cmd.Flags())
-	cmd.Flags().Var(newValue(&out, "FILE", verbatim), "out", "the file to write")
+	cmd.Flags().Var(newValue(&out, "FILE", localFile), "out", "the file to write")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
 		if out == "" {
 			return invalid("Give --out FILE.", "no place for the inventory")

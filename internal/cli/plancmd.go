@@ -49,7 +49,7 @@ which is then read once. The gravest exit status wins.`,
 	f.bindSelection(cmd.Flags())
 	f.bindRetention(cmd.Flags())
 	f.bindTuning(cmd.Flags())
-	cmd.Flags().Var(newValue(&out, "FILE|DIR", verbatim), "out", "write the plan to this file (a directory for several tables)")
+	cmd.Flags().Var(newValue(&out, "FILE|DIR", localFile), "out", "write the plan to this file (a directory for several tables)")
 	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit with 20 if the plan isn't empty")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
 		reqs, err := f.requests(a, args)

@@ -25,7 +25,7 @@ type planFlags struct {
 func (f *planFlags) bindTable(fs *pflag.FlagSet) {
 	fs.Var(newValue(&f.req.Format, "FORMAT", oneOf("delta", "hudi")), "format", "format of the table: delta or hudi (default: detected)")
 	fs.Var(newValue(&f.req.Hudi.TimelineZone, "ZONE", verbatim), "timeline-zone", "Hudi: time zone of a timeline in local time")
-	fs.Var(newValue(&f.req.Hudi.Config, "FILE", verbatim), "config", "Hudi: properties file with Hudi's own keys")
+	fs.Var(newValue(&f.req.Hudi.Config, "FILE", localFile), "config", "Hudi: properties file with Hudi's own keys")
 }
 
 // bindRetention binds what moves the cutoff.
@@ -111,6 +111,9 @@ func (f *planFlags) requests(a *app, tables []string) ([]sweep.PlanRequest, erro
 		flag  string
 		named []string
 	}{{"unsafe-retain-below", f.retainBelow}, {"unsafe-mostly-dead", f.mostlyDead}, {"unsafe-missing-live", f.missingLive}} {
+		if !a.typed[u.flag] {
+			continue // a fleet's settings name the tables of other runs too
+		}
 		if err := checkUnsafe(u.flag, u.named, tables); err != nil {
 			return nil, err
 		}

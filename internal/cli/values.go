@@ -225,6 +225,14 @@ func verbatim(s string) (string, error) {
 	return s, nil
 }
 
+// localFile takes the name of a file or folder on this machine.
+func localFile(s string) (string, error) {
+	if startsWithScheme(s) {
+		return "", fmt.Errorf("%q is a URI, but a local file is wanted: write to a local one and copy it, or copy it here first", s)
+	}
+	return verbatim(s)
+}
+
 // oneOf returns a parser for one of a few words.
 func oneOf(words ...string) func(string) (string, error) {
 	return func(s string) (string, error) {

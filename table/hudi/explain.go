@@ -94,7 +94,15 @@ func (p *Plan) rulings(g *group, out []ruling) ([]ruling, error) {
 	}
 	_, replaced := p.t.services.replaced[g.id]
 	for i, s := range g.slices {
-		out = append(out, ruling{slice: s, group: g.id, newest: i == 0 && !replaced, because: table.Because{Action: "retained", Rule: "nothing is cleaned: " + p.Why}})
+		newest := i == 0 && !replaced
+		rule := "an older slice of its file group, which no clean takes now: " + p.Why
+		switch {
+		case newest:
+			rule = "the newest slice of its file group; nor is a clean due: " + p.Why
+		case replaced:
+			rule = "its file group was replaced, but no clean takes it now: " + p.Why
+		}
+		out = append(out, ruling{slice: s, group: g.id, newest: newest, because: table.Because{Action: "retained", Rule: rule}})
 	}
 	return out, nil
 }
