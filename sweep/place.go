@@ -37,6 +37,11 @@ func (e *Engine) resolve(table string) (lake.Root, error) {
 	return lake.ParseRoot(name)
 }
 
+// Root is the place of a table as plans and documents name it.
+//
+// Errors: Invalid.
+func (e *Engine) Root(table string) (lake.Root, error) { return e.resolve(table) }
+
 // resolvePlace is resolve for any folder, roots of buckets included.
 func (e *Engine) resolvePlace(place string) (lake.Root, error) {
 	name, err := e.absolute(place)

@@ -47,6 +47,8 @@ type cleaner interface {
 type examiner interface {
 	Explain(ctx context.Context, req sweep.PlanRequest, paths []string) ([]table.Explanation, error)
 	Verify(ctx context.Context, req sweep.PlanRequest) iter.Seq2[table.Finding, error]
+	// Root is the place of a table as documents name it.
+	Root(table string) (lake.Root, error)
 	Usage(ctx context.Context, req sweep.PlanRequest) iter.Seq2[table.Usage, error]
 	Inspect(ctx context.Context, req sweep.PlanRequest) (table.Info, error)
 	CheckCommit(ctx context.Context, req sweep.CheckRequest) (sweep.Check, error)

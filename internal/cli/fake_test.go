@@ -181,6 +181,10 @@ func (f *fakeEngine) Explain(_ context.Context, req sweep.PlanRequest, paths []s
 	return all, f.anyErr("explain", req.Table)
 }
 
+func (f *fakeEngine) Root(table string) (lake.Root, error) {
+	return lake.ParseRoot("/fake/" + table)
+}
+
 func (f *fakeEngine) Verify(_ context.Context, req sweep.PlanRequest) iter.Seq2[table.Finding, error] {
 	return func(yield func(table.Finding, error) bool) {
 		size := int64(10)

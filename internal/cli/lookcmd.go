@@ -72,7 +72,7 @@ unreferenced.`,
 		Args:    exactly(1, "one TABLE"),
 	}, false, func(ctx context.Context, e engine, req sweep.PlanRequest, _ []string) error {
 		missing := false
-		n, err := a.printer(report.Options{}).Findings(req.Table, func(yield func(table.Finding, error) bool) {
+		n, err := a.printer(report.Options{}).Findings(a.placeOf(e, req.Table), func(yield func(table.Finding, error) bool) {
 			for f, err := range e.Verify(ctx, req) {
 				missing = missing || f.Type != "unreferenced" && f.Type != "foreign_table"
 				if !yield(f, err) {
@@ -104,6 +104,19 @@ unreferenced.`,
 	})
 }
 
+// placeOf is how a document names a table, by its root; a text says it as the
+// user did. A name without a root is left for the run to refuse.
+func (a *app) placeOf(e engine, table string) string {
+	if a.flags.output == report.Text {
+		return table
+	}
+	root, err := e.Root(table)
+	if err != nil {
+		return table
+	}
+	return root.String()
+}
+
 func (a *app) usageCommand() *cobra.Command {
 	return a.look(&cobra.Command{
 		Use:   "usage TABLE",
@@ -114,7 +127,7 @@ are of no known kind.`,
 		Example: "  lakesweep usage ./table\n  lakesweep usage s3://bucket/events --retain 30d -o csv",
 		Args:    exactly(1, "one TABLE"),
 	}, true, func(ctx context.Context, e engine, req sweep.PlanRequest, _ []string) error {
-		return a.printer(report.Options{}).Usage(req.Table, e.Usage(ctx, req))
+		return a.printer(report.Options{}).Usage(a.placeOf(e, req.Table), e.Usage(ctx, req))
 	})
 }
 
