@@ -25,6 +25,14 @@ func (v vanished) Has(k lake.Key) bool {
 	return false
 }
 
+// with adds a set that holds anything: each is asked about every candidate.
+func (v vanished) with(set *keyset.Set) vanished {
+	if set == nil || set.Len() == 0 {
+		return v
+	}
+	return append(v, set)
+}
+
 // journaled returns what journals record as gone from run's table since the
 // inventory was taken: such objects cost no request. The journals are those
 // that the request names, which must be readable, and those in the state
@@ -38,7 +46,7 @@ func (e *Engine) journaled(ctx context.Context, run *deltaRun) (gone vanished, n
 		if err != nil {
 			return nil, nil, err
 		}
-		gone = append(gone, set)
+		gone = gone.with(set)
 	}
 	entries, err := os.ReadDir(e.StateDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +59,7 @@ func (e *Engine) journaled(ctx context.Context, run *deltaRun) (gone vanished, n
 		set, err := e.vanishedBy(ctx, run, filepath.Join(e.StateDir, entry.Name()))
 		switch kind := lake.KindOf(err); {
 		case err == nil:
-			gone = append(gone, set)
+			gone = gone.with(set)
 		case errors.Is(err, fs.ErrNotExist):
 		case kind == lake.Damaged, kind == lake.Unsupported:
 			notes = append(notes, fmt.Sprintf("a journal can't be read and was left out: %v", err))
@@ -62,7 +70,7 @@ func (e *Engine) journaled(ctx context.Context, run *deltaRun) (gone vanished, n
 	return gone, notes, nil
 }
 
-// vanishedBy returns what one journal records, nothing if it is another table's.
+// vanishedBy returns what one journal records, nil if it is another table's.
 //
 // Errors: fs.ErrNotExist if there is none; Damaged, Unsupported.
 func (e *Engine) vanishedBy(ctx context.Context, run *deltaRun, place string) (*keyset.Set, error) {
@@ -75,7 +83,7 @@ func (e *Engine) vanishedBy(ctx context.Context, run *deltaRun, place string) (*
 		return nil, err
 	}
 	if j.Head.Table != run.root.String() {
-		return keyset.New().Done(), nil
+		return nil, nil
 	}
 	return j.Vanished(ctx, run.inventory.Taken)
 }
