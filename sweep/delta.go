@@ -135,7 +135,7 @@ func (run *deltaRun) settleMode(ctx context.Context) (err error) {
 		var refused *lake.Error
 		switch {
 		case err == nil:
-			run.mode, run.why = "lite", fmt.Sprintf("a full run ended %s ago", run.now.Sub(last).Round(time.Minute))
+			run.mode, run.why = "lite", fmt.Sprintf("a full run ended %s ago; orphans are looked for by --mode full", run.now.Sub(last).Round(time.Minute))
 		case errors.As(err, &refused) && refused.Kind == lake.Refused:
 			run.why = "lite can't be proved: " + refused.Error()
 		default:

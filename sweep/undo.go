@@ -8,6 +8,9 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/reap"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/delta"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
 // Restore moves what a run put into quarantine back to its place, where
@@ -27,6 +30,11 @@ func (e *Engine) Restore(ctx context.Context, req UndoRequest, emit func(Outcome
 	}
 	if u.Table, err = e.Stores.OpenStore(ctx, root); err != nil {
 		return Result{}, err
+	}
+	if head.Format == "delta" {
+		if err := delta.ForgetFull(ctx, u.Table, store.Confine(u.Table, meta.LogDir)); err != nil {
+			e.Log.Warn("the last full run is still on record: run the next plan with --mode full to find what is put back", "table", head.Table, "error", err)
+		}
 	}
 	paths := make([]lake.Key, len(req.Paths))
 	for i, p := range req.Paths {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/delta/logfault"
 	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
@@ -78,6 +79,35 @@ func parseWatermark(body []byte) Watermark {
 		w.LastFull = time.UnixMilli(*f.LastFull).UTC()
 	}
 	return w
+}
+
+// ForgetFull makes the next run that chooses by itself a full one: what was put
+// back into the table lies before the watermark, where LITE doesn't look. w
+// writes to the log.
+//
+// Errors: those of the store.
+func ForgetFull(ctx context.Context, r store.Reader, w store.Writer) error {
+	rc, err := r.Open(ctx, watermarkName, 0, -1)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var body []byte
+	if err == nil {
+		body, err = io.ReadAll(io.LimitReader(rc, 1<<16))
+		err = errors.Join(err, rc.Close())
+	}
+	if err != nil {
+		return err
+	}
+	mark := parseWatermark(body)
+	if mark.LastFull.IsZero() {
+		return nil
+	}
+	mark.LastFull = time.Time{}
+	if body, err = mark.text(); err == nil {
+		_, err = w.Replace(ctx, watermarkName, body, "")
+	}
+	return err
 }
 
 // text is the file's content: one line, as Spark writes it.
