@@ -89,7 +89,27 @@ func (a *app) root() *cobra.Command {
 	add("look", a.explainCommand(), a.verifyCommand(), a.usageCommand(), a.inspectCommand(), a.doctorCommand(), a.hudiCommand())
 	add("more", a.inventoryCommand(), a.benchCommand(), a.versionCommand(), a.completionCommand(), a.manCommand(), storesTopic())
 	root.SetHelpCommandGroupID("more")
+	completeValues(root)
 	return root
+}
+
+// completeValues lets the shell complete the values of flags that take one of a
+// few words, in c and below.
+func completeValues(c *cobra.Command) {
+	for flag, words := range map[string][]string{
+		"output": {"text", "json", "jsonl", "csv", "paths"}, "log-format": {"text", "json"}, "progress": {"auto", "bar", "plain", "json", "none"},
+		"format": {"delta", "hudi"}, "mode": {"auto", "full", "lite"}, "policy": {"latest-commits", "latest-hours", "latest-versions"},
+		"commit-log": {"auto", "on", "off"},
+	} {
+		if c.Flags().Lookup(flag) == nil && c.PersistentFlags().Lookup(flag) == nil {
+			continue
+		}
+		// It fails only for a flag that isn't there, or comes twice.
+		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
+	for _, sub := range c.Commands() {
+		completeValues(sub)
+	}
 }
 
 func (a *app) bindGlobals(root *cobra.Command) {
