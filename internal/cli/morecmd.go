@@ -123,6 +123,8 @@ func manual(root *cobra.Command) string {
 		}
 	}
 	walk(root)
+	b.WriteString(".SH ENVIRONMENT\n" + roff("Every flag may be set as LAKESWEEP_FLAG_NAME, such as LAKESWEEP_STATE_DIR. Stores take their vendors' own variables; lakesweep help stores names them. TMPDIR holds temporary files; NO_COLOR turns colours off.") +
+		"\n.SH FILES\n" + roff("XDG_STATE_HOME/lakesweep, else ~/.local/state/lakesweep, or --state-dir: journals of one-shot runs, locks, ledgers of blobs.") + "\n")
 	b.WriteString(".SH EXIT STATUS\n")
 	for _, s := range exitMeanings() {
 		fmt.Fprintf(&b, ".TP\n.B %d\n%s\n", s.status, roff(s.meaning))

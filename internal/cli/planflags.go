@@ -73,7 +73,7 @@ func (f *planFlags) bindAlone(fs *pflag.FlagSet) {
 
 // bindForm binds what says how to read an inventory.
 func (f *planFlags) bindForm(fs *pflag.FlagSet) {
-	fs.Var(newValue(&f.req.Inventory.Columns, "COLUMNS", parseColumns), "inventory-columns", "columns of the inventory: path=NAME,size=NAME,modified=NAME, encoding=form; see docs/inventories.md")
+	fs.Var(newValue(&f.req.Inventory.Columns, "COLUMNS", parseColumns), "inventory-columns", "columns of the inventory: path=NAME,size=NAME,modified=NAME, encoding=form; see https://github.com/lakesweep/lakesweep/blob/main/docs/inventories.md")
 	fs.Var(newValue(&f.req.Inventory.SQL, "QUERY", verbatim), "inventory-sql", "a query whose rows are the inventory; it may call SRC \"inventory\" (needs the duckdb program)")
 	fs.Var(newValue(&f.req.Inventory.Taken, "TIME", parseTime), "inventory-taken", "when the scan of the inventory began, where it doesn't say")
 }
