@@ -32,6 +32,7 @@ type Diagnosis struct {
 	Table  string           `json:"table"`
 	Format string           `json:"format,omitempty"`
 	Checks []filelist.Guard `json:"checks"`
+	Denied bool             `json:"-"` // something was refused for want of credentials or permissions
 }
 
 // UndoRequest is a wish to restore or purge what a run put into quarantine.

@@ -79,6 +79,7 @@ func (d *Diagnosis) check(code string, err error, detail string) bool {
 		d.add(code, filelist.Passed, detail, "")
 		return true
 	}
+	d.Denied = d.Denied || lake.KindOf(err) == lake.Denied
 	fix := lake.HintOf(err)
 	if fix == "" && errors.Is(err, fs.ErrPermission) {
 		fix = "Give the identity that lakesweep runs under the permissions that the documentation lists."

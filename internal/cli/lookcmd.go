@@ -155,7 +155,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Find out what would stop a run",
 		Long: `Doctor checks credentials and permissions, the bucket's versioning and soft
 delete, the clock, the lock and the table's features. It changes nothing, and
-exits with 4 if something would stop a run.`,
+exits with 4 if something would stop a run, with 12 if credentials or
+permissions are missing.`,
 		Example: "  lakesweep doctor s3://bucket/events\n  lakesweep doctor s3://bucket/trips --timeline-zone UTC --config hudi.properties",
 		Args:    exactly(1, "one TABLE"),
 	}, false, func(ctx context.Context, e engine, req sweep.PlanRequest, _ []string) error {
@@ -175,7 +176,11 @@ exits with 4 if something would stop a run.`,
 		for _, g := range bad {
 			codes = append(codes, g.Code)
 		}
-		return &lake.Error{Op: "doctor", Table: req.Table, Kind: lake.Refused, Code: bad[0].Code,
+		kind := lake.Refused
+		if d.Denied {
+			kind = lake.Denied
+		}
+		return &lake.Error{Op: "doctor", Table: req.Table, Kind: kind, Code: bad[0].Code,
 			Err: fmt.Errorf("a run would stop: %s", strings.Join(codes, ", ")), Hint: bad[0].Fix}
 	}, (*planFlags).bindAlone)
 }

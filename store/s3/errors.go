@@ -111,7 +111,7 @@ func byTransport(err error) error {
 	}
 	// The SDK has no type for "no provider of the chain had credentials".
 	if text := err.Error(); strings.Contains(text, "get identity") || strings.Contains(text, "credentials") {
-		return &lake.Error{Kind: lake.Denied, Err: fmt.Errorf("%w: %w", fs.ErrPermission, err), Hint: "Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; LAKESWEEP_S3_ANONYMOUS=true for public buckets."}
+		return &lake.Error{Kind: lake.Denied, Err: fmt.Errorf("%w: %w", fs.ErrPermission, err), Hint: "No AWS credentials were found, or they have run out: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run `aws sso login`; LAKESWEEP_S3_ANONYMOUS=true for public buckets."}
 	}
 	_, network := errors.AsType[net.Error](err)
 	_, sent := errors.AsType[*smithyhttp.RequestSendError](err)
