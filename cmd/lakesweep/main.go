@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+	_ "time/tzdata" // --time-zone and --timeline-zone work where the system has no zones
 
 	"github.com/lakesweep/lakesweep/internal/cli"
 )
