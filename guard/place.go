@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
 )
 
@@ -76,7 +77,7 @@ func heldByStore(h *filelist.Head, _ Options) (filelist.Outcome, string) {
 	case e.Versioned:
 		return filelist.Warned, "the bucket keeps versions: deleted objects stay as noncurrent versions and still cost"
 	case e.SoftDelete > 0:
-		return filelist.Warned, fmt.Sprintf("the store holds deleted objects back for %s and bills them", span(e.SoftDelete))
+		return filelist.Warned, fmt.Sprintf("the store holds deleted objects back for %s and bills them", lake.Span(e.SoftDelete))
 	}
 	return filelist.Passed, ""
 }

@@ -2,10 +2,9 @@ package guard
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"time"
 
+	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
 )
 
@@ -48,13 +47,13 @@ func timeChecks() []check {
 func retainBelow(h *filelist.Head, _ Options) (filelist.Outcome, string) {
 	e := &h.Evidence
 	if e.Retain < e.RetainTable {
-		given, least := hours(e.Retain), hours(e.RetainTable)
+		given, least := lake.Hours(e.Retain), lake.Hours(e.RetainTable)
 		if given == least {
 			given, least = e.Retain.String(), e.RetainTable.String()
 		}
 		return filelist.Refused, fmt.Sprintf("%s given, %s minimum by the table's own retention", given, least)
 	}
-	return filelist.Passed, fmt.Sprintf("%s of history are kept, the table's own retention is %s", span(e.Retain), span(e.RetainTable))
+	return filelist.Passed, fmt.Sprintf("%s of history are kept, the table's own retention is %s", lake.Hours(e.Retain), lake.Hours(e.RetainTable))
 }
 
 func cutoffAhead(h *filelist.Head, _ Options) (filelist.Outcome, string) {
@@ -72,7 +71,7 @@ func historyGap(h *filelist.Head, _ Options) (filelist.Outcome, string) {
 }
 
 func clockSkew(h *filelist.Head, _ Options) (filelist.Outcome, string) {
-	detail := fmt.Sprintf("our clock and the store's are %s apart", span(h.Evidence.ClockSkew.Abs()))
+	detail := fmt.Sprintf("our clock and the store's are %s apart", lake.Span(h.Evidence.ClockSkew.Abs()))
 	if h.Evidence.ClockSkew.Abs() > maxSkew {
 		return filelist.Refused, detail
 	}
@@ -83,21 +82,9 @@ func inventoryAge(h *filelist.Head, o Options) (filelist.Outcome, string) {
 	if h.Source == "" {
 		return filelist.Passed, ""
 	}
-	detail := fmt.Sprintf("the inventory is %s old", span(h.Evidence.InventoryAge))
+	detail := fmt.Sprintf("the inventory is %s old", lake.Span(h.Evidence.InventoryAge))
 	if o.MaxInventoryAge > 0 && h.Evidence.InventoryAge > o.MaxInventoryAge {
-		return filelist.Refused, fmt.Sprintf("%s, at most %s are allowed", detail, span(o.MaxInventoryAge))
+		return filelist.Refused, fmt.Sprintf("%s, at most %s are allowed", detail, lake.Span(o.MaxInventoryAge))
 	}
 	return filelist.Passed, detail
 }
-
-// span prints a duration to the second.
-// hours tells a retention in the unit of tables' properties, to a hundredth.
-func hours(d time.Duration) string {
-	h := strconv.FormatFloat(math.Round(d.Hours()*100)/100, 'f', -1, 64)
-	if h == "1" {
-		return "1 hour"
-	}
-	return h + " hours"
-}
-
-func span(d time.Duration) string { return d.Round(time.Second).String() }

@@ -97,7 +97,7 @@ func (r *fileRow) line(p *Printer) string {
 		size = Bytes(r.v.Size)
 	}
 	if !r.v.Modified.IsZero() && !p.opt.Now.IsZero() {
-		age = Span(p.opt.Now.Sub(r.v.Modified))
+		age = lake.Span(p.opt.Now.Sub(r.v.Modified))
 	}
 	return "  " + pad(size, 11) + "  " + pad(age, 8) + "  " + padRight(r.Reason, 15) + "  " + Printable(r.name())
 }

@@ -205,7 +205,7 @@ func (p *Printer) runFoot(sum RunSummary) error {
 	if sum.Journal != "" {
 		lines = append(lines, [2]string{"journal", Printable(sum.Journal)})
 	}
-	lines = append(lines, [2]string{"took", Span(time.Duration(sum.Seconds * float64(time.Second)))})
+	lines = append(lines, [2]string{"took", lake.Span(time.Duration(sum.Seconds * float64(time.Second)))})
 	if err := p.facts(lines); err != nil {
 		return err
 	}

@@ -148,10 +148,10 @@ func (p *Printer) planHead(plan Plan) error {
 	if !h.Cutoff.IsZero() {
 		cutoff := h.Cutoff.UTC().Format(time.RFC3339)
 		if h.Evidence.Retain > 0 {
-			cutoff += ", " + Hours(h.Evidence.Retain) + " back"
+			cutoff += ", " + lake.Hours(h.Evidence.Retain) + " back"
 		}
 		if h.Format == "delta" && h.Evidence.RetainTable > 0 {
-			cutoff += "; the table keeps " + Hours(h.Evidence.RetainTable)
+			cutoff += "; the table keeps " + lake.Hours(h.Evidence.RetainTable)
 		}
 		lines = append(lines, [2]string{"cutoff", cutoff})
 	}
@@ -161,7 +161,7 @@ func (p *Printer) planHead(plan Plan) error {
 	if h.Source != "" {
 		source := Printable(h.Source)
 		if h.Evidence.InventoryAge > 0 {
-			source += ", " + Span(h.Evidence.InventoryAge) + " old"
+			source += ", " + lake.Span(h.Evidence.InventoryAge) + " old"
 		}
 		lines = append(lines, [2]string{"inventory", source})
 	}
@@ -202,7 +202,7 @@ func (p *Printer) planFoot(plan Plan, s *stream) error {
 		lines = append(lines, [2]string{"", padRight(reason, 16) + pad(Count(c.Objects), 11) + "  " + pad(Bytes(c.Bytes), 11)})
 	}
 	if !plan.Oldest.IsZero() && !p.opt.Now.IsZero() {
-		lines = append(lines, [2]string{"age of dead", Span(p.opt.Now.Sub(plan.Youngest)) + " to " + Span(p.opt.Now.Sub(plan.Oldest))})
+		lines = append(lines, [2]string{"age of dead", lake.Span(p.opt.Now.Sub(plan.Youngest)) + " to " + lake.Span(p.opt.Now.Sub(plan.Oldest))})
 	}
 	lines = append(lines, blobLines(t.Blobs)...)
 	requests := Count(t.ListRequests) + " to list, " + Count(t.DeleteRequests) + " to delete"
@@ -213,7 +213,7 @@ func (p *Printer) planFoot(plan Plan, s *stream) error {
 	if saving, ok := p.opt.Prices.Saving(t); ok {
 		lines = append(lines, [2]string{"saves", dollars(saving) + " a month"})
 	}
-	lines = append(lines, [2]string{"took", Span(time.Duration(t.Seconds * float64(time.Second)))})
+	lines = append(lines, [2]string{"took", lake.Span(time.Duration(t.Seconds * float64(time.Second)))})
 	lines = append(lines, p.guardLines(plan.Head.Guards)...)
 	for _, next := range plan.Next {
 		lines = append(lines, [2]string{"next", next})

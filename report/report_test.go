@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -200,17 +199,6 @@ func TestUnits(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 123456: "123,456", 1234567: "1,234,567", -1234: "-1,234", -999: "-999"} {
 		if got := Count(n); got != want {
 			t.Errorf("Count(%d) = %q, want %q", n, got, want)
-		}
-	}
-	for d, want := range map[time.Duration]string{0: "0.0 s", 1500 * time.Millisecond: "1.5 s", 90 * time.Second: "90 s", time.Hour: "60 min",
-		26 * time.Hour: "26 h", 168 * time.Hour: "7 days", -time.Second: "-1.0 s"} {
-		if got := Span(d); got != want {
-			t.Errorf("Span(%v) = %q, want %q", d, got, want)
-		}
-	}
-	for d, want := range map[time.Duration]string{168 * time.Hour: "168 hours", time.Hour: "1 hour", 90 * time.Minute: "1.5 hours", time.Second: "1s", 0: "0 hours"} {
-		if got := Hours(d); got != want {
-			t.Errorf("Hours(%v) = %q, want %q", d, got, want)
 		}
 	}
 }

@@ -37,35 +37,6 @@ func Count(n int64) string {
 	return s
 }
 
-// Span tells a duration in its largest fitting unit: "12 s", "3 h", "9 days".
-func Span(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "-" + Span(-d)
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%.0f h", d.Hours())
-	}
-	return fmt.Sprintf("%.0f days", d.Hours()/24)
-}
-
-// Hours tells a retention in hours, the unit of tables' properties: "168 hours".
-// One that isn't whole hundredths of an hour is told as Go does.
-func Hours(d time.Duration) string {
-	switch {
-	case d == time.Hour:
-		return "1 hour"
-	case d%(time.Hour/100) != 0:
-		return d.String()
-	}
-	return strconv.FormatFloat(d.Hours(), 'f', -1, 64) + " hours"
-}
-
 // Plural is n with its noun: "1 file", "2 files".
 func Plural(n int64, noun string) string {
 	if n == 1 {

@@ -59,7 +59,7 @@ func (e *Engine) Doctor(ctx context.Context, req PlanRequest) (Diagnosis, error)
 		d.add("log", filelist.Warned, w, "")
 	}
 	retain, err := t.Retention()
-	d.check("retention", err, fmt.Sprintf("Removed files are kept for %s.", retain))
+	d.check("retention", err, fmt.Sprintf("Removed files are kept for %s.", lake.Hours(retain)))
 	if traits := p.reader.Traits(); traits.PutIfAbsent {
 		d.add("commit_log", filelist.Passed, "VACUUM START and END can be committed safely.", "")
 	} else {

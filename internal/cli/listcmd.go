@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/report"
 	"github.com/lakesweep/lakesweep/sweep"
 )
@@ -122,13 +123,13 @@ func (a *app) listed(kind string, l sweep.Listed) error {
 		rate = ", " + report.Count(int64(float64(l.Objects)/l.Seconds)) + " a second"
 	}
 	facts = append(facts, [2]string{"objects", report.Count(l.Objects) + ", " + report.Bytes(l.Bytes)},
-		[2]string{"took", report.Span(took) + rate})
+		[2]string{"took", lake.Span(took) + rate})
 	if l.Pages > 0 {
 		facts = append(facts, [2]string{"pages", fmt.Sprintf("%s, %s, %s wasted, %s throttled", report.Count(l.Pages),
 			report.Plural(l.Splits, "split"), report.Count(l.Wasted), report.Count(l.Throttled))})
 	}
 	if l.Floor > 0 {
-		facts = append(facts, [2]string{"limit", "the request limit alone needs " + report.Span(time.Duration(l.Floor*float64(time.Second)))})
+		facts = append(facts, [2]string{"limit", "the request limit alone needs " + lake.Span(time.Duration(l.Floor*float64(time.Second)))})
 	}
 	return a.printer(report.Options{}).Document(kind, l, facts)
 }

@@ -142,10 +142,10 @@ func (s *stage) String(now time.Time) string {
 		text += ", " + report.Count(int64(rate)) + "/s"
 	}
 	if !s.ended.IsZero() {
-		return text + ", took " + report.Span(time.Duration(seconds*float64(time.Second)))
+		return text + ", took " + lake.Span(time.Duration(seconds*float64(time.Second)))
 	}
 	if rate > 0 && s.expected > s.done {
-		text += ", " + report.Span(time.Duration(float64(s.expected-s.done)/rate*float64(time.Second))) + " left"
+		text += ", " + lake.Span(time.Duration(float64(s.expected-s.done)/rate*float64(time.Second))) + " left"
 	}
 	return text
 }
