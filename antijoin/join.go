@@ -67,7 +67,7 @@ type Options struct {
 // Foreign and Spare are safe for concurrent use; Finish is called once, after them.
 type Join struct {
 	o       Options
-	foreign foreignRoots
+	foreign *foreignRoots // by itself, for the Result keeps it and is to hold nothing else of the Join
 	dirs    directories
 	done    atomic.Int64
 	whole   atomic.Bool // commits of the table's log were among the candidates
@@ -84,7 +84,7 @@ type Join struct {
 
 // New returns a Join. It must be closed, which removes its temporary files.
 func New(o Options) *Join {
-	j := &Join{o: o, rows: filelist.NewSorter(o.TempDir, o.Memory), tally: newTally()}
+	j := &Join{o: o, foreign: new(foreignRoots), rows: filelist.NewSorter(o.TempDir, o.Memory), tally: newTally()}
 	if o.Repeats {
 		j.spared = keyset.New()
 	}
@@ -192,7 +192,7 @@ type Result struct {
 }
 
 // Finish ends the join and judges the directories. The Result outlives the
-// Join and is to be closed by itself.
+// Join, holds neither it nor the protected set, and is to be closed by itself.
 //
 // Errors: the first of any Batch; those of Stat.
 func (j *Join) Finish(ctx context.Context) (*Result, error) {
@@ -214,7 +214,7 @@ func (j *Join) Finish(ctx context.Context) (*Result, error) {
 	if err := j.lookInside(ctx); err != nil {
 		return nil, err
 	}
-	r := &Result{Foreign: j.foreign.sorted(), rows: j.rows, spared: spared{foreign: &j.foreign, links: j.links}}
+	r := &Result{Foreign: j.foreign.sorted(), rows: j.rows, spared: spared{foreign: j.foreign, links: j.links}}
 	if j.spared != nil {
 		r.spared.keys = j.spared.Done()
 	}

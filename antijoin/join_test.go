@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -308,4 +310,40 @@ func BenchmarkJoin(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(len(objects)*b.N)/b.Elapsed().Seconds(), "keys/s")
+}
+
+// A run that deletes has the Result for hours, and a protected set of its own.
+func TestAResultDoesNotHoldTheProtectedSet(t *testing.T) {
+	ctx := t.Context()
+	join := func() (*antijoin.Result, weak.Pointer[keyset.Set]) {
+		set := protect("a")
+		j := antijoin.New(antijoin.Options{Protected: set, Hidden: hidden, Reason: orphan, Cutoff: cutoff, Repeats: true})
+		j.Spare("link")
+		j.Foreign("other")
+		if err := j.Batch(ctx, []store.Info{file("a", old(1)), file("b", old(1)), file("other/c", old(1))}); err != nil {
+			t.Fatal(err)
+		}
+		res, err := j.Finish(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res, weak.Make(set)
+	}
+	res, set := join()
+	for range 3 { // the pools of the runtime let go of what is theirs in the second
+		runtime.GC()
+	}
+	if set.Value() != nil {
+		t.Error("the set is still in memory")
+	}
+	var got []lake.Key
+	for v, err := range res.Dead() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, v.Key)
+	}
+	if err := res.Close(); err != nil || !slices.Equal(got, []lake.Key{"b"}) {
+		t.Errorf("%q, %v", got, err)
+	}
 }
