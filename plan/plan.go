@@ -133,12 +133,26 @@ func (p *Plan) Head() filelist.Head {
 	h := p.head
 	h.Guards = slices.Clone(h.Guards)
 	h.State = maps.Clone(h.State)
+	h.Version, h.Watermark = clone(h.Version), clone(h.Watermark)
 	h.Totals.ByReason = maps.Clone(h.Totals.ByReason)
+	h.Totals.EstimatedCost, h.Totals.MonthlySaving = clone(h.Totals.EstimatedCost), clone(h.Totals.MonthlySaving)
+	if h.Totals.Blobs = clone(h.Totals.Blobs); h.Totals.Blobs != nil {
+		h.Totals.Blobs.Columns, h.Totals.Blobs.Kept = slices.Clone(h.Totals.Blobs.Columns), slices.Clone(h.Totals.Blobs.Kept)
+	}
 	h.Evidence.LiveMissing = slices.Clone(h.Evidence.LiveMissing)
 	h.Evidence.LiveUnseen = slices.Clone(h.Evidence.LiveUnseen)
 	h.Evidence.Foreign = slices.Clone(h.Evidence.Foreign)
 	h.Evidence.Warnings = slices.Clone(h.Evidence.Warnings)
+	h.Evidence.Blocked = slices.Clone(h.Evidence.Blocked)
 	return h
+}
+
+// clone returns a copy of what p points at, nil for nil.
+func clone[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	return new(*p)
 }
 
 // Rows yields the dead objects in byte order of their paths. It may be called
