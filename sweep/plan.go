@@ -57,6 +57,11 @@ func (e *Engine) PlanMany(ctx context.Context, reqs []PlanRequest, outs []string
 			return nil, err
 		}
 	}
+	for _, req := range reqs {
+		if err := e.journalReady(req.Table, req.AtOnce); err != nil {
+			return nil, err
+		}
+	}
 	if len(reqs) > 0 && reqs[0].Inventory.Given() {
 		var runs []*deltaRun
 		defer func() {
@@ -98,9 +103,6 @@ func (e *Engine) PlanMany(ctx context.Context, reqs []PlanRequest, outs []string
 }
 
 func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (made *plan.Plan, err error) {
-	if err := e.journalReady(req.Table, req.AtOnce); err != nil {
-		return nil, err
-	}
 	p, format, err := e.openAs(ctx, req.Table, req.Format)
 	if err != nil {
 		return nil, err

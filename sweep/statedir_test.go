@@ -78,9 +78,12 @@ func TestThePlaceOfAOneShotRunsJournal(t *testing.T) {
 	}
 }
 
-// A run that could have no journal is refused before it plans.
+// A run that could have no journal is refused before it plans, from a listing
+// or from an inventory.
 func TestARunWithoutAStateDirectory(t *testing.T) {
-	w := newHudiWorld(t, 5)
+	w, listed := newHudiWorld(t, 5), newWorld(t)
+	listed.live("a", 10*24*time.Hour)
+	inventory := inventoryFile(t, "path,size,modified\n"+listed.dir+"/a,9,2026-05-22T12:00:00Z\n")
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -92,15 +95,19 @@ func TestARunWithoutAStateDirectory(t *testing.T) {
 			at      *ApplyRequest
 			refused bool
 		}{"a plan alone": {nil, false}, "a run": {&ApplyRequest{}, true}, "a journal of its own": {&ApplyRequest{Journal: "x"}, false}, "a quarantine": {&ApplyRequest{Quarantine: "q"}, false}} {
-			req := w.request(HudiRequest{RetainCommits: 2, NoOtherWriters: true})
-			req.AtOnce = c.at
-			p, err := e.Plan(t.Context(), req, "")
-			if refused := lake.KindOf(err) == lake.Invalid && err != nil; refused != c.refused || refused && !strings.Contains(lake.HintOf(err), "--state-dir") {
-				t.Errorf("%s: %v", rule, err)
-			}
-			if err == nil {
-				if err := p.Close(); err != nil {
-					t.Error(err)
+			cleaned := w.request(HudiRequest{RetainCommits: 2, NoOtherWriters: true})
+			swept := listed.request(24*time.Hour, "full")
+			swept.Inventory = InventoryRequest{Source: inventory, Taken: listed.now}
+			for _, req := range []PlanRequest{cleaned, swept} {
+				req.AtOnce = c.at
+				p, err := e.Plan(t.Context(), req, "")
+				if refused := lake.KindOf(err) == lake.Invalid && err != nil; refused != c.refused || refused && !strings.Contains(lake.HintOf(err), "--state-dir") {
+					t.Errorf("%s, %q: %v", rule, req.Inventory.Source, err)
+				}
+				if err == nil {
+					if err := p.Close(); err != nil {
+						t.Error(err)
+					}
 				}
 			}
 		}
