@@ -9,33 +9,49 @@ import (
 )
 
 // documents is standard output with -o json: it keeps the end of the last
-// document back, so that an error can still become a field of it.
+// document back, so that an error can still become a field of it. Where one
+// Write ends and the next begins means nothing.
 type documents struct {
 	w    io.Writer
-	open bool // a document's end is kept back
+	held string // what is kept back: "", documentEnd or its beginning
 }
 
 const documentEnd = "}\n"
 
 func (d *documents) Write(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	if d.held == documentEnd[:1] && string(b) == documentEnd[1:] {
+		d.held = documentEnd
+		return len(b), nil
+	}
 	if err := d.seal(); err != nil {
 		return 0, err
 	}
-	body, ends := bytes.CutSuffix(b, []byte(documentEnd))
+	body, end := b, ""
+	for _, end = range []string{documentEnd, documentEnd[:1], ""} {
+		var ends bool
+		if body, ends = bytes.CutSuffix(b, []byte(end)); ends {
+			break
+		}
+	}
 	n, err := d.w.Write(body)
-	if err == nil && ends {
-		n, d.open = len(b), true
+	if err == nil {
+		n, d.held = len(b), end
 	}
 	return n, err
 }
 
-// seal ends the document that is open, if one is: what follows is another.
+// seal writes what is kept back, and so ends the document that is open, if one
+// is: what follows is another.
 func (d *documents) seal() error {
-	if !d.open {
+	if d.held == "" {
 		return nil
 	}
-	d.open = false
-	_, err := io.WriteString(d.w, documentEnd)
+	held := d.held
+	d.held = ""
+	_, err := io.WriteString(d.w, held)
 	return err
 }
 
@@ -47,9 +63,11 @@ func (d *documents) fail(row report.ErrorRow) error {
 		return err
 	}
 	lead := ""
-	if d.open {
+	if d.held == documentEnd {
 		lead = `,"error":`
 		text.Truncate(text.Len() - 1) // the line's end comes with the document's
+	} else if err := d.seal(); err != nil {
+		return err
 	}
 	_, err := io.WriteString(d.w, lead+text.String())
 	return errors.Join(err, d.seal())

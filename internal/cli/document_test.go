@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lakesweep/lakesweep/report"
 )
 
 // Whatever a command says with -o json is one document for each table, without a
@@ -28,6 +30,28 @@ func TestDocumentsAreWhole(t *testing.T) {
 				if n--; !errors.Is(err, io.EOF) || form == "json" && n != 1 {
 					t.Errorf("%s -o %s, %s: status %d, %d documents, %v", command, form, mode, status, n, err)
 				}
+			}
+		}
+	}
+}
+
+// A writer's buffer may be full anywhere: the documents are the same.
+func TestAnErrorIsAFieldWhereverTheDocumentIsCut(t *testing.T) {
+	const text = "{\"a\":{}}\n{\"b\":1}\n{\"c\":{}}\n"
+	for first := range len(text) + 1 {
+		for second := first; second <= len(text); second++ {
+			var out bytes.Buffer
+			d := &documents{w: &out}
+			for _, piece := range []string{text[:first], text[first:second], text[second:]} {
+				if n, err := d.Write([]byte(piece)); n != len(piece) || err != nil {
+					t.Fatalf("%q: %d, %v", piece, n, err)
+				}
+			}
+			if err := d.fail(report.ErrorRow{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := out.String(); !strings.HasPrefix(got, "{\"a\":{}}\n{\"b\":1}\n{\"c\":{},\"error\":{") || !strings.HasSuffix(got, "}}\n") {
+				t.Errorf("cut at %d and %d: %q", first, second, got)
 			}
 		}
 	}
