@@ -35,7 +35,12 @@ func (e *Engine) ownJournal(ctx context.Context, head filelist.JournalHead, rows
 	if err := e.expireJournals(ctx, head.Created); err != nil {
 		return nil, err
 	}
-	return e.journalAt(ctx, filepath.Join(e.StateDir, tableWord(head.Table)+"-"+head.PlanID+".journal"), head)
+	return e.journalAt(ctx, filepath.Join(e.StateDir, journalName(head)), head)
+}
+
+// journalName is what ownJournal calls a journal in the state directory.
+func journalName(head filelist.JournalHead) string {
+	return tableWord(head.Table) + "-" + head.PlanID + ".journal"
 }
 
 // journalReady refuses a run whose journal could have no place, before anything
@@ -65,9 +70,11 @@ func (e *Engine) makeStateDir(table string) error {
 		Hint: "Name a folder that can be written to with --state-dir, or a place for this run's journal with --journal."}
 }
 
-// expireJournals removes from the state directory the journals that say nothing
-// more to anybody: of runs that deleted, that are over, and whose newest line
-// is older than keptJournals. One that can't be read stays.
+// expireJournals removes from the state directory the journals of its own that
+// say nothing more to anybody: of runs that deleted, that are over, and whose
+// newest line is older than keptJournals. How such a run ended is no matter: its
+// plan lay in no file, so that none can go on with it. One that can't be read
+// stays, and so does one that somebody put there under another name.
 func (e *Engine) expireJournals(ctx context.Context, now time.Time) error {
 	entries, err := os.ReadDir(e.StateDir)
 	if err != nil {
@@ -76,17 +83,22 @@ func (e *Engine) expireJournals(ctx context.Context, now time.Time) error {
 	for _, entry := range entries {
 		info, err := entry.Info()
 		if err != nil || !info.Mode().IsRegular() || filepath.Ext(entry.Name()) != ".journal" || now.Sub(info.ModTime()) < keptJournals {
-			continue
+			continue // the file's own time only saves reading it
 		}
 		place := filepath.Join(e.StateDir, entry.Name())
-		if j, err := filelist.ReadJournal(ctx, filelist.NewFileLog(place)); err != nil || j.Head.Quarantine != "" {
+		j, err := filelist.ReadJournal(ctx, filelist.NewFileLog(place))
+		if err != nil || j.Head.Quarantine != "" || entry.Name() != journalName(j.Head) {
 			continue
-		} else if settled, err := j.Settled(ctx); err != nil || !settled {
+		}
+		last, settled, err := j.Settled(ctx)
+		if err != nil || !settled || now.Sub(last) < keptJournals {
 			continue
 		}
 		if err := os.Remove(place); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			e.Log.Warn("an old journal can't be removed", "journal", place, "error", err)
+			continue
 		}
+		e.Log.Info("an old journal is removed", "journal", place, "newest line", last)
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package sweep
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,48 +117,58 @@ func TestARunWithoutAStateDirectory(t *testing.T) {
 }
 
 func TestOldJournalsExpire(t *testing.T) {
+	const limit = 90 * 24 * time.Hour
 	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	dir := t.TempDir()
-	e := &Engine{StateDir: dir}
-	for name, c := range map[string]struct {
-		quarantine string
-		types      []string
-		age        time.Duration
+	var logged bytes.Buffer
+	e := &Engine{StateDir: dir, Log: slog.New(slog.NewTextHandler(&logged, nil))}
+	over, failed := []string{filelist.Deleted}, []string{filelist.Deleted, filelist.Failed}
+	for id, c := range map[string]struct {
+		name, quarantine string
+		outcomes         []string // "" for an intent alone
+		file, line       time.Duration
 	}{
-		"old":        {"", []string{filelist.RecordIntent, filelist.RecordOutcome}, 90 * 24 * time.Hour},
-		"young":      {"", []string{filelist.RecordIntent, filelist.RecordOutcome}, 90*24*time.Hour - time.Second},
-		"unfinished": {"", []string{filelist.RecordIntent}, 1000 * 24 * time.Hour},
-		"quarantine": {"/q", []string{filelist.RecordIntent, filelist.RecordOutcome}, 1000 * 24 * time.Hour},
-		"foreign":    {"", nil, 0},
+		"old":          {"t-old", "", over, limit, limit},
+		"failed":       {"t-failed", "", failed, limit, limit},
+		"young file":   {"t-young file", "", over, limit - time.Second, limit},
+		"young line":   {"t-young line", "", over, 10 * limit, limit - time.Second},
+		"unfinished":   {"t-unfinished", "", []string{filelist.Deleted, ""}, 10 * limit, 10 * limit},
+		"quarantine":   {"t-quarantine", "/q", over, 10 * limit, 10 * limit},
+		"by --journal": {"mine", "", over, 10 * limit, 10 * limit},
+		"no journal":   {"t-no journal", "", nil, 10 * limit, 10 * limit},
 	} {
-		path := filepath.Join(dir, name+".journal")
-		j, err := filelist.OpenJournal(t.Context(), filelist.NewFileLog(path), filelist.JournalHead{PlanID: name, Table: "t", Quarantine: c.quarantine})
+		path := filepath.Join(dir, c.name+".journal")
+		j, err := filelist.OpenJournal(t.Context(), filelist.NewFileLog(path), filelist.JournalHead{PlanID: id, Table: "t", Quarantine: c.quarantine, Created: now.Add(-c.line)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, kind := range c.types {
-			r := filelist.Record{Type: kind, Key: "a", Size: -1, Reason: lake.Orphan}
-			if kind == filelist.RecordOutcome {
-				r.Outcome = filelist.Deleted
+		for i, outcome := range c.outcomes {
+			r := filelist.Record{Type: filelist.RecordIntent, At: now.Add(-c.line), Key: lake.Key(rune('a' + i)), Size: -1, Reason: lake.Orphan}
+			lines := []filelist.Record{r}
+			if outcome != "" {
+				r.Type, r.Outcome = filelist.RecordOutcome, outcome
+				lines = append(lines, r)
 			}
-			if err := j.Append(t.Context(), r); err != nil {
+			if err := j.Append(t.Context(), lines...); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if name == "foreign" {
+		if c.outcomes == nil {
 			if err := os.WriteFile(path, []byte("somebody's file\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			c.age = 1000 * 24 * time.Hour
 		}
-		if err := os.Chtimes(path, now.Add(-c.age), now.Add(-c.age)); err != nil {
+		if err := os.Chtimes(path, now.Add(-c.file), now.Add(-c.file)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := e.expireJournals(context.Background(), now); err != nil {
 		t.Fatal(err)
 	}
-	if got := names(t, dir); !slices.Equal(got, []string{"foreign.journal", "quarantine.journal", "unfinished.journal", "young.journal"}) {
+	if got := names(t, dir); !slices.Equal(got, []string{"mine.journal", "t-no journal.journal", "t-quarantine.journal", "t-unfinished.journal", "t-young file.journal", "t-young line.journal"}) {
 		t.Errorf("%q", got)
+	}
+	if got := logged.String(); strings.Count(got, "an old journal is removed") != 2 || !strings.Contains(got, "t-old.journal") {
+		t.Errorf("logged %s", got)
 	}
 }

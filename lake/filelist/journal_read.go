@@ -123,13 +123,18 @@ func (j *JournalReader) Vanished(ctx context.Context, since time.Time) (*keyset.
 	return b.Done(), nil
 }
 
-// Settled reports whether what became of each object is known: there is no
-// intent without an outcome.
-func (j *JournalReader) Settled(ctx context.Context) (bool, error) {
+// Settled reports whether what became of each object is known, in that no
+// intent is without an outcome, and when the newest line was written: of a
+// journal without records the head's time.
+func (j *JournalReader) Settled(ctx context.Context) (last time.Time, ok bool, err error) {
 	open := map[string]bool{}
+	last = j.Head.Created
 	for r, err := range j.Records(ctx) {
 		if err != nil {
-			return false, err
+			return last, false, err
+		}
+		if r.At.After(last) {
+			last = r.At
 		}
 		if name := r.URI + "\x00" + string(r.Key); r.Type == RecordIntent {
 			open[name] = true
@@ -137,7 +142,7 @@ func (j *JournalReader) Settled(ctx context.Context) (bool, error) {
 			delete(open, name)
 		}
 	}
-	return len(open) == 0, nil
+	return last, len(open) == 0, nil
 }
 
 // lines yields the whole lines of a log, without their ends. Each is valid
