@@ -90,6 +90,9 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 	if err != nil {
 		return job, o, external, err
 	}
+	if external != nil {
+		external.Around(clean)
+	}
 	job.Guardian, job.Recorder = clean, clean
 	o = reap.Options{
 		Workers: req.Tuning.Workers, MaxDelete: req.MaxDelete, MaxBytes: req.MaxBytes, MaxDuration: req.MaxDuration,

@@ -241,6 +241,10 @@ func (r *Run) ours(ctx context.Context, i timeline.Instant) (bool, error) {
 	return i.Time == r.instant, nil
 }
 
+// Published reports whether the clean of this very plan stood on the timeline at
+// the last Refresh: what it lets go was queued before that.
+func (r *Run) Published() bool { return r.instant != "" && r.o.State[stateResumes] == "" || r.done }
+
 // Begin publishes the clean: requested under the lock, then inflight. A clean
 // of this plan that an earlier run published is gone on with.
 //

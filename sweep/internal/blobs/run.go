@@ -32,6 +32,15 @@ type Opening struct {
 	Wait  bool // until the blobs that the run queues are due, whatever the plan says
 }
 
+// Clean is the clean of the plan's file slices.
+type Clean interface {
+	// Published reports whether it stood on the timeline at the last look.
+	Published() bool
+}
+
+// Around says which clean the run goes around.
+func (r *Run) Around(c Clean) { r.clean = c }
+
 // Run carries out what a plan says of external blobs, around the clean of
 // the slices. It implements hudi.BlobRecord.
 //
@@ -40,6 +49,7 @@ type Run struct {
 	o      Opening
 	head   filelist.Head
 	state  *State
+	clean  Clean
 	names  *lake.BlobNames
 	judge  *judge
 	own    *judged
@@ -49,7 +59,7 @@ type Run struct {
 
 	fresh   *filelist.Sorter // blobs that this clean lets go
 	sidecar []byte           // of these, nil for none
-	queued  time.Time        // when they were queued
+	queued  time.Time        // when the last of them was queued
 	sum     reap.Result      // of the drains
 	stay    int64            // blobs that stay queued
 	held    time.Duration    // under the lock
@@ -236,6 +246,8 @@ func (r *Run) drain(ctx context.Context, job reap.Job, o reap.Options, take func
 }
 
 // enqueue makes durable which blobs the clean lets go, and encodes its sidecar.
+// Once the clean is published that is done, for good: to queue them anew would
+// pass off a blob that was uploaded since for one that the clean let go.
 func (r *Run) enqueue(ctx context.Context) error {
 	for v, err := range r.o.Plan.Rows() {
 		if err == nil && (v.URI == "" || v.DueAt.Before(r.head.Created)) {
@@ -248,9 +260,13 @@ func (r *Run) enqueue(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.count = r.fresh.Len(); r.count == 0 {
+	if r.fresh.Len() == 0 {
 		return nil
 	}
+	if r.clean.Published() {
+		return r.recall(ctx)
+	}
+	r.count = r.fresh.Len()
 	var err error
 	if r.sidecar, _, err = blobqueue.EncodePaths(r.ids); err != nil {
 		return err
@@ -270,6 +286,40 @@ func (r *Run) enqueue(ctx context.Context) error {
 	_, err = r.queue.Update(ctx, r.queued, func(old *blobqueue.Snapshot) (iter.Seq2[blobqueue.Entry, error], blobqueue.Stats, error) {
 		return blobqueue.Merge(old.Entries(ctx), entries), blobqueue.Stats{}, nil
 	})
+	return err
+}
+
+// recall narrows the blobs that the clean lets go to those that still wait
+// since an earlier run of the plan queued them.
+func (r *Run) recall(ctx context.Context) (err error) {
+	listed := r.fresh
+	r.fresh = filelist.NewSorter("", r.o.Own.Memory/8)
+	defer func() { err = errors.Join(err, listed.Close()) }()
+	snap, err := r.queue.Load(ctx)
+	if err != nil {
+		return err
+	}
+	next, stop := iter.Pull2(snap.Entries(ctx))
+	defer stop()
+	e, err, more := next()
+	for v, verr := range listed.Sorted() {
+		for more && err == nil && e.Path < v.URI {
+			e, err, more = next()
+		}
+		if err = errors.Join(err, verr); err != nil {
+			return err
+		}
+		if !more || e.Path != v.URI {
+			continue
+		}
+		if e.At.After(r.queued) {
+			r.queued = e.At
+		}
+		if err := r.fresh.Add(v); err != nil {
+			return err
+		}
+	}
+	r.count = r.fresh.Len()
 	return err
 }
 
