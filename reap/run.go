@@ -133,8 +133,9 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	t := r.head.Totals
-	intent := table.Intent{PlanID: r.head.PlanID, Objects: t.Dead, Bytes: t.DeadBytes, Where: r.head.Where}
-	intent.Idle = t.Dead+t.DeadDirectories == 0 || r.done != nil && r.done.Len() >= t.Dead+t.DeadDirectories
+	intent := table.Intent{PlanID: r.head.PlanID, Objects: t.Dead, Bytes: t.DeadBytes, Where: r.head.Where, Version: r.head.Version}
+	intent.Idle = t.Dead+t.DeadDirectories == 0
+	intent.Done = !intent.Idle && r.done != nil && r.done.Len() >= t.Dead+t.DeadDirectories
 	if err := r.job.Recorder.Begin(ctx, intent); err != nil {
 		return err
 	}

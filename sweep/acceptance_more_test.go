@@ -83,6 +83,26 @@ func sparkMore() []scenario {
 			if err != nil || !strings.Contains(string(start), `"numFilesToDelete":"1"`) || !strings.Contains(string(start), `"sizeOfDataToDelete":"9"`) {
 				t.Errorf("%s %v", start, err)
 			}
+			w.file("y", 10*hour)
+			p, killed := w.plan(w.request(0, "full")), ApplyRequest{Journal: filepath.Join(t.TempDir(), "journal")}
+			for range 2 { // killed before its END, and then not
+				if _, err := w.apply(p, killed); err != nil {
+					t.Fatal(err)
+				}
+				if end := commits(9); !strings.Contains(end, `"VACUUM END"`) || !strings.Contains(end, `"numDeletedFiles":"1"`) {
+					t.Error(end)
+				}
+				if err := os.Remove(filepath.Join(w.dir, deltatest.Name(8))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := w.apply(p, killed); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.apply(p, killed); err != nil {
+				t.Fatal(err)
+			}
+			commits(9)
 		}},
 		{"37 P6 P7 R1", "LITE takes what the log removed, FULL the rest", func(t *testing.T, w *world) {
 			w.Features([]string{"deletionVectors"}, nil)

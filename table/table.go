@@ -54,7 +54,9 @@ type Intent struct {
 	Objects int64
 	Bytes   int64
 	Where   string
-	Idle    bool // nothing of it is left to do: there was nothing, or earlier runs did it all
+	Version *int64 // Delta: the version planned on
+	Idle    bool   // there was nothing to do from the start
+	Done    bool   // earlier runs of the plan did it all
 }
 
 // Result is what a run did. Complete is true when every row of the plan is deleted, gone or spared.

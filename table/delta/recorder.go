@@ -108,13 +108,21 @@ type endParameters struct {
 // Begin commits VACUUM START; of a run that has nothing to do only with "on",
 // for a nightly run would fill the log with commits about nothing. (Spark
 // writes them then too, delta-rs doesn't: spec/delta-vacuum.md section 4.)
-func (r *recorder) Begin(ctx context.Context, intent table.Intent) error {
-	if !r.commits || intent.Idle && r.o.CommitLog != "on" {
+// Where earlier runs did it all, it only sees whether the last of them was
+// killed before its VACUUM END, which Complete then writes.
+func (r *recorder) Begin(ctx context.Context, intent table.Intent) (err error) {
+	switch {
+	case !r.commits:
 		return nil
+	case r.o.CommitLog == "on":
+	case intent.Idle:
+		return nil
+	case intent.Done:
+		r.started, err = r.unended(ctx, intent)
+		return err
 	}
 	p := startParameters{Check: r.o.RetentionCheck, Default: r.o.DefaultRetention, Specified: r.o.SpecifiedRetention, Predicate: intent.Where}
-	err := r.commit(ctx, vacuumCommit{Operation: "VACUUM START", Parameters: p, Metrics: map[string]string{
-		"numFilesToDelete": strconv.FormatInt(intent.Objects, 10), "sizeOfDataToDelete": strconv.FormatInt(intent.Bytes, 10)}})
+	err = r.commit(ctx, vacuumCommit{Operation: opStart, Parameters: p, Metrics: startMetrics(intent)})
 	r.started = err == nil
 	return err
 }
@@ -152,7 +160,7 @@ func (r *recorder) Fail(ctx context.Context, _ table.Result) error {
 // end commits a VACUUM END. Objects are gone by then, so that a change of the
 // metadata is no reason to leave the record out: the table is opened again.
 func (r *recorder) end(ctx context.Context, c vacuumCommit) error {
-	c.Operation = "VACUUM END"
+	c.Operation = opEnd
 	r.o.Guardian = nil
 	r.started = false
 	err := r.commit(ctx, c)

@@ -226,3 +226,35 @@ func TestCommitsCarryInCommitTimestamps(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A run that was killed after its last deletion left a START: the next one ends it, once.
+func TestAnUnendedStartIsEnded(t *testing.T) {
+	f := chain(t)
+	planned := int64(9)
+	intent := table.Intent{Objects: 3, Bytes: 1083, Version: &planned}
+	o := delta.RecorderOptions{Engine: "lakesweep/9"}
+	if err := recorderOf(t, f, f.s, o).Begin(t.Context(), intent); err != nil {
+		t.Fatal(err)
+	}
+	f.Skip()
+	f.Commit(day(30), deltatest.NewAdd("another", 9))
+	another := intent
+	another.Objects++
+	intent.Done, another.Done = true, true
+	for _, c := range []struct {
+		intent  table.Intent
+		commits int
+	}{{another, 0}, {intent, 1}, {intent, 0}} {
+		before := len(f.s.Names())
+		rec := recorderOf(t, f, f.s, o)
+		if err := errors.Join(rec.Begin(t.Context(), c.intent), rec.Complete(t.Context(), table.Result{Deleted: 3})); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(f.s.Names()) - before; n != c.commits {
+			t.Errorf("%d objects: %d commits, want %d", c.intent.Objects, n, c.commits)
+		}
+	}
+	if end := f.info(t, 12); end["operation"] != "VACUUM END" || fmt.Sprint(end["operationMetrics"]) != "map[numDeletedFiles:3 numVacuumedDirectories:0]" {
+		t.Error(end)
+	}
+}
