@@ -22,6 +22,7 @@ type Undo struct {
 	Quarantine store.Store       // opened at the journal head's Quarantine
 	Table      store.Store       // opened at the table's root; purge needs none
 	Now        func() time.Time  // nil: time.Now
+	Begin      func()            // called once, before Restore moves the first object; may be nil
 	Outcome    func(Outcome)     // told each object; may be nil
 }
 
@@ -47,6 +48,10 @@ func Restore(ctx context.Context, u Undo, paths ...lake.Key) (Undone, error) {
 		return len(paths) == 0 || wanted[r.Key] || r.Checksum && wanted[fileOf(r.Key)]
 	}, func(r *filelist.Record) (string, error) {
 		delete(missing, r.Key)
+		if u.Begin != nil {
+			u.Begin()
+			u.Begin = nil
+		}
 		return u.restore(ctx, r)
 	})
 	if err == nil && len(missing) > 0 {

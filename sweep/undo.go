@@ -31,17 +31,28 @@ func (e *Engine) Restore(ctx context.Context, req UndoRequest, emit func(Outcome
 	if u.Table, err = e.Stores.OpenStore(ctx, root); err != nil {
 		return Result{}, err
 	}
-	if head.Format == "delta" {
-		if err := delta.ForgetFull(ctx, u.Table, store.Confine(u.Table, meta.LogDir)); err != nil {
-			e.Log.Warn("the last full run is still on record: run the next plan with --mode full to find what is put back", "table", head.Table, "error", err)
-		}
-	}
+	forget := func() { e.forgetFull(context.WithoutCancel(ctx), head, u.Table) }
+	u.Begin = forget // a killed restore has put things back too
 	paths := make([]lake.Key, len(req.Paths))
 	for i, p := range req.Paths {
 		paths[i] = lake.Listed(p)
 	}
 	done, err := reap.Restore(ctx, u, paths...)
+	if done.Restored > 0 {
+		forget() // a full run may have ended meanwhile that didn't see all of it
+	}
 	return undone(head, u, done, started, err), err
+}
+
+// forgetFull takes the last full run off a Delta table's record, for it didn't
+// see what is put back.
+func (e *Engine) forgetFull(ctx context.Context, head filelist.JournalHead, s store.Store) {
+	if head.Format != "delta" {
+		return
+	}
+	if err := delta.ForgetFull(ctx, s, store.Confine(s, meta.LogDir)); err != nil {
+		e.Log.Warn("the last full run is still on record: run the next plan with --mode full to find what is put back", "table", head.Table, "error", err)
+	}
 }
 
 // Purge deletes for good what has lain in quarantine for req.OlderThan.

@@ -81,22 +81,42 @@ func parseWatermark(body []byte) Watermark {
 	return w
 }
 
+// forgetTries bounds how often ForgetFull begins again where another writer
+// changes the watermark at the same time.
+const forgetTries = 10
+
 // ForgetFull makes the next run that chooses by itself a full one: what was put
 // back into the table lies before the watermark, where LITE doesn't look. w
-// writes to the log.
+// writes to the log. What another writer makes of the watermark meanwhile stays.
 //
-// Errors: those of the store.
+// Errors: those of the store; store.ErrChanged if others write it all the time.
 func ForgetFull(ctx context.Context, r store.Reader, w store.Writer) error {
+	var err error
+	for range forgetTries {
+		if err = forgetFull(ctx, r, w); !errors.Is(err, store.ErrChanged) {
+			break
+		}
+	}
+	return err
+}
+
+func forgetFull(ctx context.Context, r store.Reader, w store.Writer) error {
+	info, err := r.Stat(ctx, watermarkName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	rc, err := r.Open(ctx, watermarkName, 0, -1)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var body []byte
-	if err == nil {
-		body, err = io.ReadAll(io.LimitReader(rc, 1<<16))
-		err = errors.Join(err, rc.Close())
-	}
 	if err != nil {
+		return err
+	}
+	body, err := io.ReadAll(io.LimitReader(rc, 1<<16))
+	if err = errors.Join(err, rc.Close()); err != nil {
 		return err
 	}
 	mark := parseWatermark(body)
@@ -105,7 +125,7 @@ func ForgetFull(ctx context.Context, r store.Reader, w store.Writer) error {
 	}
 	mark.LastFull = time.Time{}
 	if body, err = mark.text(); err == nil {
-		_, err = w.Replace(ctx, watermarkName, body, "")
+		_, err = w.Replace(ctx, watermarkName, body, info.ETag)
 	}
 	return err
 }
