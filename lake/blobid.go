@@ -1,7 +1,6 @@
 package lake
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -14,16 +13,6 @@ import (
 // the records spell it. Two of them may still name one object; what keeps a
 // blob alive is therefore compared by BlobNames.Forms, never as text.
 type BlobID string
-
-// NewBlobID turns a reference into a BlobID (law L2).
-//
-// Errors: Damaged for an empty reference, which names nothing.
-func NewBlobID(reference string) (BlobID, error) {
-	if reference == "" {
-		return "", &Error{Op: "read reference", Kind: Damaged, Err: errors.New("a reference without a path")}
-	}
-	return BlobID(reference), nil
-}
 
 // ClaimName is the marker in a blob root that names the tables which delete
 // below it. It is no blob, whatever a record says.
@@ -102,6 +91,9 @@ func NewBlobNames(o BlobOptions) (*BlobNames, error) {
 	}
 	return n, nil
 }
+
+// Options returns what n was made of.
+func (n *BlobNames) Options() BlobOptions { return n.o }
 
 // Place returns where a blob is reached, and its standing. The place is valid
 // only for one that may die.

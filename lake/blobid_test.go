@@ -128,9 +128,6 @@ func TestPlaceOfBlobs(t *testing.T) {
 	if _, err := NewBlobNames(BlobOptions{Maps: []BlobMap{{"s3a://", "s3://bucket"}}}); KindOf(err) != Invalid {
 		t.Errorf("%v", err)
 	}
-	if _, err := NewBlobID(""); KindOf(err) != Damaged {
-		t.Errorf("%v", err)
-	}
 }
 
 // Escaping any bytes, doubling any slash or spelling the scheme otherwise never

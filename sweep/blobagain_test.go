@@ -2,7 +2,9 @@ package sweep
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,4 +59,39 @@ func TestApplyingAgainQueuesNothingAnew(t *testing.T) {
 	if w.mustClean(); !w.there("X") {
 		t.Fatal("X, which was uploaded anew, is gone")
 	}
+}
+
+// A writer that asks knows neither --blob-root nor --map of the run that deletes:
+// what this counts as one blob conflicts all the same.
+func TestCheckCommitSeesTheSpellingsOfTheRun(t *testing.T) {
+	w := expired(t)
+	w.mustClean()
+	asks := func(path string) int {
+		c, err := w.engine().CheckCommit(context.Background(), CheckRequest{Plan: PlanRequest{Table: w.table()}, Paths: strings.NewReader(path)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(c.Conflicts)
+	}
+	check := func() {
+		t.Helper()
+		for path, conflicts := range map[string]int{"s3://media/X": 1, "s3a://media/./X": 1, "/X": 1, "X": 1, w.path("blobs/X"): 1, "file://" + w.path("blobs/X"): 1, "/Y": 0, "s3://others/X": 0} {
+			if got := asks(path); got != conflicts {
+				t.Errorf("%s: %d conflicts", path, got)
+			}
+		}
+	}
+	check() // the sidecar of the clean
+	w.pass(30)
+	w.commit(map[string][]string{"1a": {"Y"}, "2b": {"Z"}})
+	w.mustClean()
+	if err := os.RemoveAll(w.path("table/.hoodie/.aux/clean/pending_blob_deletes")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range w.files("table/.hoodie/.aux/clean/*.blob_deletes.parquet") {
+		if err := os.Remove(w.path("table/.hoodie/.aux/clean/" + name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check() // the intent of the drain
 }

@@ -102,7 +102,7 @@ func (d *drain) decide(ctx context.Context) (*verdict, *blobqueue.Intent, error)
 // publishes the intent to delete what v lets die still. again is true if a
 // write began since, or the look took too long.
 func (d *drain) publish(ctx context.Context, v *verdict) (intent *blobqueue.Intent, again bool, err error) {
-	data, _, err := blobqueue.EncodePaths(d.dying(v))
+	data, _, err := blobqueue.EncodePaths(blobqueue.SpellingOf(d.Names), d.dying(v))
 	if err != nil {
 		return nil, false, err
 	}
@@ -132,7 +132,7 @@ func (d *drain) publish(ctx context.Context, v *verdict) (intent *blobqueue.Inte
 		if *v = *now; v.dead == 0 {
 			return nil, false, nil
 		}
-		if data, _, err = blobqueue.EncodePaths(d.dying(v)); err != nil {
+		if data, _, err = blobqueue.EncodePaths(blobqueue.SpellingOf(d.Names), d.dying(v)); err != nil {
 			return nil, false, err
 		}
 	}

@@ -213,7 +213,7 @@ func TestSecondLook(t *testing.T) {
 			if c.Op == "delete" && !asked {
 				asked = true
 				tl := mustTimeline(w)
-				answer, err := blobqueue.Check(context.Background(), w.table, tl, at, func(p string) bool { return p == uri("x") })
+				answer, err := blobqueue.Check(context.Background(), w.table, tl, at, spelledAnyhow(func(p string) bool { return p == uri("x") }))
 				if err != nil || len(answer.Conflicts) != 1 || answer.Conflicts[0].What != "drain" || answer.Conflicts[0].State != "inflight" {
 					t.Errorf("%+v, %v", answer, err)
 				}
@@ -227,11 +227,11 @@ func TestSecondLook(t *testing.T) {
 		if r := w.drain(); r.Deleted != 1 || !asked {
 			t.Errorf("%+v", r)
 		}
-		answer, err := blobqueue.Check(context.Background(), w.table, mustTimeline(w), at, func(p string) bool { return p == uri("x") })
+		answer, err := blobqueue.Check(context.Background(), w.table, mustTimeline(w), at, spelledAnyhow(func(p string) bool { return p == uri("x") }))
 		if err != nil || len(answer.Conflicts) != 1 || answer.Conflicts[0].State != "completed" {
 			t.Errorf("after the drain: %+v, %v", answer, err)
 		}
-		if answer, err = blobqueue.Check(context.Background(), w.table, mustTimeline(w), w.begin(), func(string) bool { return true }); err != nil || len(answer.Conflicts) != 0 {
+		if answer, err = blobqueue.Check(context.Background(), w.table, mustTimeline(w), w.begin(), spelledAnyhow(func(string) bool { return true })); err != nil || len(answer.Conflicts) != 0 {
 			t.Errorf("a write that began after the drain: %+v, %v", answer, err)
 		}
 	})

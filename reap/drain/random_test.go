@@ -165,9 +165,9 @@ func (h *history) ask(refs []string) {
 		return
 	}
 	defer lease.Release(context.Background())
-	answer, err := blobqueue.Check(context.Background(), w.table, mustTimeline(w), at, func(p string) bool {
+	answer, err := blobqueue.Check(context.Background(), w.table, mustTimeline(w), at, spelledAnyhow(func(p string) bool {
 		return slices.ContainsFunc(refs, func(r string) bool { return uri(r) == p })
-	})
+	}))
 	if err != nil {
 		h.rt.Fatal(err)
 	}

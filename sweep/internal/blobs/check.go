@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -26,7 +27,7 @@ type Write struct {
 // Check tells which of the blobs that a write refers to are being deleted, and
 // to how many it refers.
 //
-// Memory: 50 to 100 bytes a blob that the write refers to.
+// Memory: 50 to 100 bytes a blob that the write refers to, for each way of spelling.
 // Errors: those of the table and the store; Damaged for a file that can't be read.
 // Source: RFC-100 part 2, "Writer-side conflict check".
 func (t *Table) Check(ctx context.Context, w Write) (answer blobqueue.Answer, refers int64, err error) {
@@ -34,42 +35,68 @@ func (t *Table) Check(ctx context.Context, w Write) (answer blobqueue.Answer, re
 	if err != nil {
 		return answer, 0, err
 	}
-	refs := references{names: names, exact: map[string]bool{}, forms: map[string]bool{}}
+	refs := references{own: names, exact: map[string]bool{}, views: map[string]func(string) bool{}}
 	if err := t.gather(ctx, w, &refs); err != nil || len(refs.exact) == 0 {
 		return answer, 0, err
 	}
-	answer, err = blobqueue.Check(ctx, t.Reader, t.Hudi.Timeline(), w.Instant, refs.has)
+	answer, err = blobqueue.Check(ctx, t.Reader, t.Hudi.Timeline(), w.Instant, refs.as)
 	return answer, int64(len(refs.exact)), err
 }
 
-// references are the blobs that a write refers to, by every spelling that may
-// be one of them.
+// references are the blobs that a write refers to, as it spells them.
 type references struct {
-	names *lake.BlobNames
+	own   *lake.BlobNames // what the writer who asks knows of spellings
 	exact map[string]bool
-	forms map[string]bool
+	views map[string]func(string) bool // by how sidecars and intents are spelled
 }
 
-func (r *references) add(p string) {
-	if r.exact[p] {
-		return
+// as returns what tells whether the write refers to a path of a file that is
+// spelled as s says: in the view of the run that wrote it, or in the writer's own.
+//
+// Errors: Damaged.
+func (r *references) as(s blobqueue.Spelling) (func(string) bool, error) {
+	key := fmt.Sprint(s)
+	if has := r.views[key]; has != nil {
+		return has, nil
 	}
-	r.exact[p] = true
-	for _, f := range r.names.Forms(lake.BlobID(p)) {
-		r.forms[f] = true
-	}
-}
-
-func (r *references) has(p string) bool {
-	if r.exact[p] {
-		return true
-	}
-	for _, f := range r.names.Forms(lake.BlobID(p)) {
-		if r.forms[f] {
-			return true
+	all := []*lake.BlobNames{r.own}
+	if s.Table != "" {
+		theirs, err := s.Names()
+		if err != nil {
+			return nil, err
+		}
+		o := r.own.Options()
+		o.Roots = slices.Concat(o.Roots, theirs.Options().Roots)
+		ours, err := lake.NewBlobNames(o)
+		if err != nil {
+			return nil, err
+		}
+		if all = []*lake.BlobNames{theirs}; ours.Rules() != theirs.Rules() {
+			all = append(all, ours)
 		}
 	}
-	return false
+	var views []func(string) bool
+	for _, names := range all {
+		views = append(views, r.seen(names))
+	}
+	has := func(p string) bool {
+		return r.exact[p] || slices.ContainsFunc(views, func(v func(string) bool) bool { return v(p) })
+	}
+	r.views[key] = has
+	return has, nil
+}
+
+// seen returns what tells whether one of the references may be a path, by names.
+func (r *references) seen(names *lake.BlobNames) func(string) bool {
+	forms := make(map[string]bool, len(r.exact))
+	for p := range r.exact {
+		for _, f := range names.Forms(lake.BlobID(p)) {
+			forms[f] = true
+		}
+	}
+	return func(p string) bool {
+		return slices.ContainsFunc(names.Forms(lake.BlobID(p)), func(f string) bool { return forms[f] })
+	}
 }
 
 // gather adds what a write refers to.
@@ -79,7 +106,7 @@ func (t *Table) gather(ctx context.Context, w Write, refs *references) error {
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
 			if lines.Text() != "" {
-				refs.add(strings.TrimSuffix(lines.Text(), "\r"))
+				refs.exact[strings.TrimSuffix(lines.Text(), "\r")] = true
 			}
 		}
 		if err := lines.Err(); err != nil {
@@ -94,11 +121,11 @@ func (t *Table) gather(ctx context.Context, w Write, refs *references) error {
 		}
 		files = append(files, f)
 	}
-	o := t.judgeOptions(refs.names)
+	o := t.judgeOptions(refs.own)
 	o.Ledger = nil
 	emit := func(_ blob.File, r blob.Reference, _ bool) error {
 		if r.Path != "" {
-			refs.add(r.Path)
+			refs.exact[r.Path] = true
 		}
 		return nil
 	}

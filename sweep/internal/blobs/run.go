@@ -268,7 +268,7 @@ func (r *Run) enqueue(ctx context.Context) error {
 	}
 	r.count = r.fresh.Len()
 	var err error
-	if r.sidecar, _, err = blobqueue.EncodePaths(r.ids); err != nil {
+	if r.sidecar, _, err = blobqueue.EncodePaths(blobqueue.SpellingOf(r.names), r.ids); err != nil {
 		return err
 	}
 	r.queued = r.now()

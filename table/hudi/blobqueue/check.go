@@ -33,11 +33,12 @@ const conflictsKept = 100
 // any conflict; to be sure it asks while it holds the table's lock.
 //
 // write is the instant of the write, "" if it isn't known: then all that is
-// still there counts. refers is asked about each path.
+// still there counts. refers returns what is asked about each path of a file, for how
+// its paths are spelled.
 //
 // Errors: those of the store, Damaged: the write must not commit either.
 // Source: RFC-100 part 2, "Writer-side conflict check".
-func Check(ctx context.Context, r store.Reader, t *timeline.Timeline, write string, refers func(path string) bool) (Answer, error) {
+func Check(ctx context.Context, r store.Reader, t *timeline.Timeline, write string, refers func(Spelling) (func(path string) bool, error)) (Answer, error) {
 	var answer Answer
 	all, err := artifacts(ctx, r)
 	if err != nil {
@@ -69,14 +70,17 @@ func Check(ctx context.Context, r store.Reader, t *timeline.Timeline, write stri
 			}
 		}
 		answer.Files++
-		err := paths(ctx, r, a.Name, func(p string) bool {
-			if refers(p) {
-				c.Path = p
-				if answer.More = len(answer.Conflicts) == conflictsKept; !answer.More {
-					answer.Conflicts = append(answer.Conflicts, c)
+		err := paths(ctx, r, a.Name, func(s Spelling) (func(string) bool, error) {
+			has, err := refers(s)
+			return func(p string) bool {
+				if has(p) {
+					c.Path = p
+					if answer.More = len(answer.Conflicts) == conflictsKept; !answer.More {
+						answer.Conflicts = append(answer.Conflicts, c)
+					}
 				}
-			}
-			return !answer.More
+				return !answer.More
+			}, err
 		})
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // swept meanwhile: its time was over

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
@@ -30,12 +32,18 @@ type pathRow struct {
 	Path string `parquet:"external_path"`
 }
 
-// EncodePaths returns a sidecar or intent: the paths, which rise strictly.
+// EncodePaths returns a sidecar or intent: the paths, which rise strictly, and
+// in the footer how they are spelled.
 //
 // Memory: the file, some 10 to 30 bytes a path.
-func EncodePaths(paths iter.Seq2[lake.BlobID, error]) (data []byte, n int64, err error) {
+func EncodePaths(spelling Spelling, paths iter.Seq2[lake.BlobID, error]) (data []byte, n int64, err error) {
 	var buffer bytes.Buffer
 	out, last := newWriter[pathRow](&buffer), lake.BlobID("")
+	text, err := json.Marshal(&spelling)
+	if err != nil {
+		return nil, 0, err
+	}
+	out.SetKeyValueMetadata(spellingKey, string(text))
 	for p, err := range paths {
 		if err == nil && n > 0 && p <= last {
 			err = &lake.Error{Op: "write sidecar", Kind: lake.Internal, Err: fmt.Errorf("%q after %q", p, last)}
@@ -69,17 +77,25 @@ func writeFile(ctx context.Context, r store.Reader, w store.Writer, name string,
 	return nil
 }
 
-// paths hands the paths of a sidecar or intent to each, in order, until it
-// returns false.
+// paths hands the paths of a sidecar or intent, in order, to what reader returns
+// for how they are spelled, until that returns false.
 //
 // Memory: 4 MiB and one page.
 // Errors: Damaged; fs.ErrNotExist.
-func paths(ctx context.Context, r store.Reader, name string, each func(string) bool) error {
+func paths(ctx context.Context, r store.Reader, name string, reader func(Spelling) (func(string) bool, error)) error {
 	info, err := r.Stat(ctx, name)
 	if err != nil {
 		return err
 	}
 	f, err := open(name, store.NewReaderAt(ctx, r, name, info.Size), info.Size, "external_path")
+	if err != nil {
+		return err
+	}
+	spelling, err := readSpelling(name, f)
+	if err != nil {
+		return err
+	}
+	each, err := reader(spelling)
 	if err != nil {
 		return err
 	}
@@ -207,11 +223,6 @@ func useless(ctx context.Context, r store.Reader, t *timeline.Timeline) ([]artif
 		}
 	}
 	return out, nil
-}
-
-// RemoveSidecar removes the sidecar of a clean that was given up.
-func RemoveSidecar(ctx context.Context, w store.Writer, clean string) error {
-	return remove(ctx, w, SidecarPath(clean))
 }
 
 // EarliestWrite is the time of the oldest write that may still bring new

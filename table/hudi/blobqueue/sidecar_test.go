@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -28,9 +29,14 @@ func texts(ps ...string) iter.Seq2[lake.BlobID, error] {
 	}
 }
 
+// spelledAnyhow is asked about paths, however they are spelled.
+func spelledAnyhow(has func(string) bool) func(Spelling) (func(string) bool, error) {
+	return func(Spelling) (func(string) bool, error) { return has, nil }
+}
+
 func encoded(t *testing.T, ps ...string) []byte {
 	t.Helper()
-	data, n, err := EncodePaths(texts(ps...))
+	data, n, err := EncodePaths(Spelling{}, texts(ps...))
 	if err != nil || n != int64(len(ps)) {
 		t.Fatal(n, err)
 	}
@@ -100,7 +106,7 @@ func TestSidecarHasTheRFCsSchema(t *testing.T) {
 	if SidecarPath("20260101000000000") != ".hoodie/.aux/clean/20260101000000000.blob_deletes.parquet" {
 		t.Error(SidecarPath("20260101000000000"))
 	}
-	if _, _, err := EncodePaths(texts("b", "a")); lake.KindOf(err) != lake.Internal {
+	if _, _, err := EncodePaths(Spelling{}, texts("b", "a")); lake.KindOf(err) != lake.Internal {
 		t.Errorf("unsorted: %v", err)
 	}
 }
@@ -208,7 +214,7 @@ func TestCheckTellsAWriterWhatIsBeingDeleted(t *testing.T) {
 		{"a write whose beginning isn't known", "orphan", "", "completed"},
 		{"another path", "else", "", ""},
 	} {
-		answer, err := Check(t.Context(), w, w.timeline(), c.write, func(p string) bool { return p == c.path })
+		answer, err := Check(t.Context(), w, w.timeline(), c.write, spelledAnyhow(func(p string) bool { return p == c.path }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +227,7 @@ func TestCheckTellsAWriterWhatIsBeingDeleted(t *testing.T) {
 		}
 	}
 	w.Put(SidecarPath("20260301080000000"), []byte("cut"), time.Time{})
-	if _, err := Check(t.Context(), w, w.timeline(), "", func(string) bool { return false }); lake.KindOf(err) != lake.Damaged {
+	if _, err := Check(t.Context(), w, w.timeline(), "", spelledAnyhow(func(string) bool { return false })); lake.KindOf(err) != lake.Damaged {
 		t.Errorf("a sidecar that can't be read: %v", err)
 	}
 }
@@ -243,7 +249,7 @@ func TestCheckInLayout1GoesByTheStoresTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for write, conflicts := range map[string]int{"20260301070500000": 1, "20260301071500000": 0, "": 1} {
-		answer, err := Check(t.Context(), w, tl, write, func(string) bool { return true })
+		answer, err := Check(t.Context(), w, tl, write, spelledAnyhow(func(string) bool { return true }))
 		if err != nil || len(answer.Conflicts) != conflicts {
 			t.Errorf("%s: %+v, %v", write, answer, err)
 		}
@@ -257,7 +263,7 @@ func TestCheckNamesAHundredConflicts(t *testing.T) {
 		ps = append(ps, fmt.Sprintf("p%04d", i))
 	}
 	w.sidecar("20260301080000000", ps...)
-	answer, err := Check(t.Context(), w, w.timeline(), "", func(string) bool { return true })
+	answer, err := Check(t.Context(), w, w.timeline(), "", spelledAnyhow(func(string) bool { return true }))
 	if err != nil || len(answer.Conflicts) != conflictsKept || !answer.More {
 		t.Errorf("%d, %v, %v", len(answer.Conflicts), answer.More, err)
 	}
@@ -349,7 +355,7 @@ func TestClaimsRace(t *testing.T) {
 func BenchmarkCheck(b *testing.B) {
 	s := mem.New(mem.Options{})
 	s.Put(timelineDir+"/20260301080000000.clean.requested", []byte("x"), time.Time{})
-	data, _, err := EncodePaths(func(yield func(lake.BlobID, error) bool) {
+	data, _, err := EncodePaths(Spelling{}, func(yield func(lake.BlobID, error) bool) {
 		for i := range 100_000 {
 			if !yield(lake.BlobID(fmt.Sprintf("s3://media-bucket/2026/03/01/%08d-4f2c-9b1e.jpg", i)), nil) {
 				return
@@ -365,8 +371,46 @@ func BenchmarkCheck(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := Check(b.Context(), s, tl, "", func(p string) bool { return p == "x" }); err != nil {
+		if _, err := Check(b.Context(), s, tl, "", spelledAnyhow(func(p string) bool { return p == "x" })); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A sidecar says how its paths are spelled; an older one, which doesn't, is read too.
+func TestSidecarSaysHowItIsSpelled(t *testing.T) {
+	names, err := lake.NewBlobNames(lake.BlobOptions{Table: lake.Root{Scheme: "s3", Authority: "l", Path: "t"}, Roots: []lake.Root{{Scheme: "s3", Authority: "media"}}, Maps: []lake.BlobMap{{From: "s3://media", To: "/mnt"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old bytes.Buffer
+	out := newWriter[pathRow](&old)
+	_, err = out.Write([]pathRow{{"x"}})
+	if err = errors.Join(err, out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	data, _, err := EncodePaths(SpellingOf(names), texts("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want Spelling
+	}{"new": {data, SpellingOf(names)}, "old": {old.Bytes(), Spelling{}}} {
+		w := newWorld(t, "20260301080000000.clean.requested")
+		w.Put(SidecarPath("20260301080000000"), c.data, time.Time{})
+		answer, err := Check(t.Context(), w, w.timeline(), "", func(s Spelling) (func(string) bool, error) {
+			if !reflect.DeepEqual(s, c.want) {
+				t.Errorf("%s: %+v", name, s)
+			}
+			return func(string) bool { return true }, nil
+		})
+		if err != nil || len(answer.Conflicts) != 1 {
+			t.Errorf("%s: %+v, %v", name, answer, err)
+		}
+	}
+	again, err := SpellingOf(names).Names()
+	if err != nil || again.Rules() != names.Rules() {
+		t.Errorf("%q, not %q: %v", again.Rules(), names.Rules(), err)
 	}
 }
