@@ -4,7 +4,7 @@
 // however few row groups there are.
 //
 // Invariant: a checkpoint is read to its end or there is an error. One that is
-// damaged, or lacks a part, is corrupt (logdir.IsCorrupt).
+// damaged, or lacks a part, is corrupt (logfault.IsCorrupt).
 //
 // Sources: Delta PROTOCOL.md "Checkpoints"; spec/delta-vacuum.md 1.3.
 package checkpoint

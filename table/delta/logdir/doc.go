@@ -6,7 +6,7 @@
 //
 //  1. The log is listed once, completely; _last_checkpoint is never authority.
 //  2. A file that is empty, cut, longer or shorter than its listing said, or
-//     missing, is an error: Damaged, and inside a checkpoint corrupt (IsCorrupt),
+//     missing, is an error: Damaged, and inside a checkpoint corrupt (logfault.IsCorrupt),
 //     since an older one or the commits may still give the state.
 //
 // Sources: Delta PROTOCOL.md "File Types"; spec/delta-vacuum.md 1.1, 1.2.

@@ -58,7 +58,7 @@ type corruptError struct{ err error }
 func (c *corruptError) Error() string { return c.err.Error() }
 func (c *corruptError) Unwrap() error { return c.err }
 
-// Corrupt is damaged, of a checkpoint.
+// Corrupt is Damaged, of a checkpoint.
 func Corrupt(name string, err error) error { return &corruptError{Damaged(name, err)} }
 
 // IsCorrupt reports whether an error says that a checkpoint is damaged.

@@ -34,7 +34,7 @@ type Commits struct {
 	Log      *Log
 	Parts    *checkpoint.Partitions
 	SkipAdds bool // only removes and change data matter: adds are passed over unread
-	// removedOnly: the values of a checkpoint's live files don't matter.
+	// RemovedOnly: the values of a checkpoint's adds don't matter.
 	RemovedOnly bool
 	keys        *keyset.Exact // makes the batches' prints; nil for none
 }

@@ -29,7 +29,7 @@ type Log struct {
 	Reader   *checkpoint.Reader
 	observer lake.Observer
 
-	Segment  *logdir.Segment // but for its checkpoints, which checkpoints returns
+	Segment  *logdir.Segment // but for its checkpoints, which Checkpoints returns
 	Protocol meta.Protocol
 	Metadata meta.Metadata
 	checksum *checksum // of the version opened, nil if there is none

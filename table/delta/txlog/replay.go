@@ -17,9 +17,9 @@ import (
 // Sink receives what a replay finds. A checkpoint is read by several
 // goroutines, each with a sink of its own.
 type Sink interface {
-	// live is an add of the version replayed. c is its commit, nil for a checkpoint's.
+	// Live is an add of the version replayed. c is its commit, nil for a checkpoint's.
 	Live(a *logline.Action, c *logdir.File) error
-	// gone is a remove or change data, or an add that a later action replaced. c is its commit, nil for a checkpoint's.
+	// Gone is a remove or change data, or an add that a later action replaced. c is its commit, nil for a checkpoint's.
 	Gone(a *logline.Action, c *logdir.File) error
 }
 
@@ -65,6 +65,7 @@ func (l *Log) Replay(ctx context.Context, version int64, base *logdir.Checkpoint
 	}
 	values := checkpoint.Values{Adds: r.Parts, Removes: r.Parts}
 	if r.RemovedOnly {
+		// A later remove without values of its own leaves a file's unknown, where only this add has them: WHERE keeps it then.
 		values.Adds = nil
 	}
 	none := keys.Len() == 0 // and that is all now

@@ -1,6 +1,6 @@
 // Package leaf reads single columns of Parquet files, page by page, over ranged
 // reads of a store: a checkpoint's statistics, by far most of it, are never
-// touched..
+// touched.
 package leaf
 
 import (
