@@ -28,7 +28,7 @@ type Dir struct {
 	Store  store.Reader
 	Wished int // files read at once; 0 chooses for the store
 	bodies bodies
-	chunks sync.Pool // of *[]byte, chunkSize long
+	chunks sync.Pool // of *[]byte, ChunkSize long
 
 	mu    sync.Mutex
 	brief bool           // FirstLines reads only the beginning of long commits
@@ -91,10 +91,11 @@ func (b *bodies) get(name string) []byte {
 	return b.data[name]
 }
 
+// put keeps a body if there is room for it and it isn't kept already.
 func (b *bodies) put(name string, body []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if int64(len(body)) <= b.left {
+	if _, have := b.data[name]; !have && int64(len(body)) <= b.left {
 		b.data[name] = bytes.Clone(body)
 		b.left -= int64(len(body))
 	}
@@ -186,7 +187,7 @@ func (d *Dir) Lines(ctx context.Context, f File, fn func(line []byte) error) err
 	return anyLine(f, n)
 }
 
-// FirstLines is lines, or of a brief reading calls fn with those at the
+// FirstLines is Lines, or of a brief reading calls fn with those at the
 // beginning of a file too long to be kept, and notes that there are more. It
 // reads on where it stopped at another line than a file's.
 func (d *Dir) FirstLines(ctx context.Context, f File, fn func(line []byte) error) error {
