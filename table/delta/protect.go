@@ -269,6 +269,7 @@ func (g *protector) read(ctx context.Context, reader txlog.Commits, commits []lo
 
 // keep protects what one version needs.
 func (g *protector) keep(ctx context.Context, v int64) error {
+	defer g.settle()
 	t := g.t
 	invalid := func(err error) error {
 		return &lake.Error{Op: fmt.Sprintf("keep version %d", v), Kind: lake.Invalid, Err: err,
@@ -321,12 +322,22 @@ func (t *Table) historyGap(ctx context.Context, cutoff time.Time) (string, error
 	return fmt.Sprintf("commits before version %d are gone, and that one is younger than the cutoff", first), nil
 }
 
-// finish makes the Protection.
-func (g *protector) finish(ctx context.Context, gap string) (*Protection, error) {
-	t, n := g.t, g.counts()
+// settle adds to the set what the sinks so far still hold, and lets go of
+// those whose counts and samples nobody asks for: else each version kept would
+// cost a Batch a worker until the end. Nobody uses the sinks meanwhile.
+func (g *protector) settle() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	for _, s := range g.sinks {
 		s.adds.Flush()
 	}
+	g.sinks = slices.DeleteFunc(g.sinks, func(s *protectSink) bool { return !s.primary })
+}
+
+// finish makes the Protection.
+func (g *protector) finish(ctx context.Context, gap string) (*Protection, error) {
+	g.settle()
+	t, n := g.t, g.counts()
 	set, err := g.set.Finish()
 	if err != nil {
 		return nil, err
