@@ -34,6 +34,7 @@ func terminalPair(t *testing.T) (person, program *os.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { program.Close() }) // a second time, where the test closed it
 	return person, program
 }
 

@@ -107,6 +107,9 @@ func spread(ctx context.Context, g *errgroup.Group, groups []*rowGroup, parts Va
 						return r.of.fault(err)
 					}
 				}
+				if ctx.Err() != nil {
+					return interrupted(ctx)
+				}
 				clear(r.actions)
 				select {
 				case empty <- r.actions[:0]:
@@ -122,6 +125,10 @@ func spread(ctx context.Context, g *errgroup.Group, groups []*rowGroup, parts Va
 	}()
 }
 
+func interrupted(ctx context.Context) error {
+	return &lake.Error{Op: "read checkpoint", Kind: lake.Interrupted, Err: ctx.Err()}
+}
+
 // batches sends every add and remove of a row group to full.
 func (g *rowGroup) batches(ctx context.Context, parts Values, full chan<- rows, empty <-chan []logline.Action) error {
 	var batch []logline.Action
@@ -131,7 +138,7 @@ func (g *rowGroup) batches(ctx context.Context, parts Values, full chan<- rows, 
 			batch = nil
 			return nil
 		case <-ctx.Done():
-			return &lake.Error{Op: "read checkpoint", Kind: lake.Interrupted, Err: ctx.Err()}
+			return interrupted(ctx)
 		}
 	}
 	err := g.files(parts, func(a *logline.Action) error {
