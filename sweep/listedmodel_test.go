@@ -325,7 +325,7 @@ func (m *listedModel) rollbackNewest(w, before *modelWrite) {
 func (m *listedModel) restore(to string) {
 	m.fold()
 	back := []string{}
-	for at := range m.done {
+	for _, at := range slices.Sorted(maps.Keys(m.done)) {
 		if at > to {
 			back = append(back, at)
 			delete(m.done, at)
@@ -334,7 +334,7 @@ func (m *listedModel) restore(to string) {
 	for _, w := range m.pending() {
 		back = append(back, w.at)
 	}
-	for _, at := range m.rolling {
+	for _, at := range slices.Sorted(maps.Values(m.rolling)) {
 		m.forget(at, string(timeline.Rollback))
 	}
 	clear(m.rolling)

@@ -178,6 +178,31 @@ func (r *Run) nextTime(ctx context.Context) (string, error) {
 	return next, r.o.Sleep(ctx, skewWait)
 }
 
+// freeInstant returns an instant that no other action has. Hudi 0.x takes the
+// clock without the table's lock, so a writer may have taken the same
+// millisecond; after the wait what it requested is there. Two actions of one
+// instant would share one commit in the metadata table, and the one would take
+// back what the other says. It must be called under the lock.
+//
+// Errors: those of nextTime, and of the store.
+// Source: Apache Hudi, HoodieActiveTimeline.createNewInstantTime, which has
+// shouldLock since 1.0.
+func (r *Run) freeInstant(ctx context.Context) (string, error) {
+	for {
+		at, err := r.nextTime(ctx)
+		if err != nil {
+			return "", err
+		}
+		now, err := timeline.Load(ctx, r.t.reader, r.t.timeline.Dir, r.t.timeline.Layout)
+		if err != nil {
+			return "", err
+		}
+		if !slices.ContainsFunc(now.Instants, func(i timeline.Instant) bool { return i.Time == at }) {
+			return at, nil
+		}
+	}
+}
+
 // uri spells a key as Hudi's plans do: fully qualified, nothing escaped.
 func (t *Table) uri(key lake.Key) string {
 	if t.root.Class() == "file" {

@@ -340,7 +340,7 @@ func (r *Run) publish(ctx context.Context, lease lock.Lease) (at string, err err
 	if err != nil {
 		return "", err
 	}
-	if at, err = r.nextTime(ctx); err != nil {
+	if at, err = r.freeInstant(ctx); err != nil {
 		return "", err
 	}
 	if r.o.Blobs != nil {

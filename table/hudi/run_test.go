@@ -235,6 +235,33 @@ func TestTheSamePlanGoesOn(t *testing.T) {
 	checkCleaned(t, c.Table, p, slices.DeleteFunc(before, func(f string) bool { return strings.HasPrefix(f, ".hoodie/") }))
 }
 
+// A writer of Hudi 0.x took the same millisecond, without the lock. The metadata
+// table has one commit of each instant: of theirs then.
+func TestAnInstantThatAWriterTookIsLeftToIt(t *testing.T) {
+	for _, name := range []string{"mor_v6_120", "cow_v9_part"} {
+		c := load(t, name)
+		p := c.Expected.Policies["commits"]
+		e, err := prepare(t, c.Table, c.Table, configOf(t, p), p.Now, lock.None{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var taken []string
+		e.run.o.Sleep = func(ctx context.Context, _ time.Duration) error {
+			if len(taken) == 2 {
+				return nil
+			}
+			taken = append(taken, e.run.given)
+			return c.Table.PutIfAbsent(ctx, e.tab.timeline.Dir+"/"+timeline.Name(e.tab.timeline.Layout, e.run.given, timeline.DeltaCommit, timeline.Requested, ""), nil)
+		}
+		if err := e.run.Begin(t.Context(), table.Intent{}); err != nil {
+			t.Fatal(err)
+		}
+		if len(taken) != 2 || e.run.instant <= taken[1] {
+			t.Errorf("%s: the clean is %s, and writers have %q", name, e.run.instant, taken)
+		}
+	}
+}
+
 // Hudi 1.0 deletes an inflight clean without bytes and leaves the clean pending.
 func TestInflightHoldsThePlanBeforeVersion9(t *testing.T) {
 	for name, want := range map[string]bool{"mor_v6_120": true, "mor_v8_102": true, "cow_v9_part": false} {
