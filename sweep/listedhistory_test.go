@@ -3,6 +3,7 @@ package sweep
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -286,7 +287,7 @@ func (h *listedHistory) clean() {
 func (h *listedHistory) raise() { h.floor = max(h.floor, h.m.retained(h.policy)) }
 
 // mayFail reports an error that a run may end with because of what the table's
-// writers did.
+// writers did; within: while it ran.
 func (h *listedHistory) mayFail(err error, within bool) bool {
 	if within && gaveUp(err) {
 		return true
@@ -295,8 +296,6 @@ func (h *listedHistory) mayFail(err error, within bool) bool {
 	switch {
 	case !ok:
 		return false
-	case e.Kind == lake.Stale:
-		return true
 	case e.Code == "pending_clean": // a writer came to need a file of a pending clean
 		h.m.giveUp(h.m.pendingClean())
 		return true
@@ -358,7 +357,7 @@ func (h *listedHistory) finish() {
 		h.open(s.replaced...)
 		m.perform(s)
 	}
-	for at := range m.saved {
+	for _, at := range slices.Sorted(maps.Keys(m.saved)) {
 		m.unsave(at)
 	}
 	h.open("1")
