@@ -125,23 +125,34 @@ func (t *Table) Trust() error {
 }
 
 // initiallyKnown reports whether a write lies before the first delta commit
-// that a writer made: it is archived, or the metadata table was made of a
+// that a writer made: it is archived, or the partition "files" was made of a
 // listing later. A clean that was pending then commits at its own, earlier time.
+// "files" is made first; indexes that come later list nothing.
 func (t *Table) initiallyKnown(write timeline.Instant) bool {
-	first, made, upTo := "", "", ""
+	var made timeline.Instant
+	first, before := "", t.Timeline.Layout == timeline.Layout1
 	for _, i := range t.Timeline.Instants {
 		switch {
 		case i.Action.Comparable() != timeline.DeltaCommit:
-		case initial(i.Time):
-			made = max(made, i.Completion)
-		case len(i.Time) == 20 && strings.HasPrefix(i.Time[17:], "01"): // version 6: the latest write that was listed
-			upTo = max(upTo, base(i.Time))
+		case initial(i.Time) || before && len(i.Time) == 20 && strings.HasPrefix(i.Time[17:], "01"): // at the latest write that was listed
+			if made.Time == "" || i.Time < made.Time {
+				made = i
+			}
 		case first == "":
 			first = i.Time
 		}
 	}
-	return write.Time < first || write.Time <= upTo || write.Completion != "" && write.Completion < made
+	switch {
+	case write.Time < first:
+		return true
+	case before:
+		return write.Time <= base(made.Time)
+	}
+	return made.Time == filesMade && write.Completion != "" && write.Completion < made.Completion
 }
+
+// filesMade is the instant at which versions 8 and 9 make the partition "files".
+const filesMade = "00000000000000000"
 
 // initial reports an instant of the metadata table's own making.
 func initial(time string) bool { return strings.HasPrefix(time, "00000000000000") }
