@@ -87,6 +87,7 @@ func onlyShown(given string) error {
 
 // setup tells whether a clean could be carried out.
 func (d *Diagnosis) setup(ctx context.Context, e *Engine, run *hudiRun) {
+	d.check("unwinding", run.table.Unwinding(ctx), "No complete write is about to be taken back.")
 	d.check("timeline_zone", run.table.ZoneKnown(), "The zone of the timeline's instants is known.")
 	lock := "The lock settings name a lock that can be taken."
 	if run.lock[lockPrefix+"provider"] == "" {

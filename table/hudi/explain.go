@@ -29,7 +29,7 @@ func (t *Table) Explain(ctx context.Context, key lake.Key, c Config) (table.Expl
 	if err != nil {
 		return x, t.wrap(err)
 	}
-	p, err := t.Plan(ctx, c)
+	p, err := t.look(ctx, c)
 	if err != nil {
 		return x, err
 	}

@@ -1,12 +1,14 @@
 package hudi
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lock"
+	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/blobtest"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -272,6 +274,36 @@ func TestNothingIsPlannedWhileACompleteWriteIsBeingRolledBack(t *testing.T) {
 					t.Errorf("%s, version %d: %q dies", rule, version, files)
 				}
 			}
+		}
+	}
+}
+
+// Looking at such a table goes on, and says that nothing dies now.
+func TestATableIsLookedAtWhileWritesAreTakenBack(t *testing.T) {
+	for _, action := range []timeline.Action{timeline.Restore, timeline.Rollback} {
+		s := newScenario(t, 9, false)
+		s.upsert(1, "f")
+		s.upsert(2, "f")
+		s.instant(s.hour(3), action, timeline.Requested, "", blobtest.RollbackPlan(t, s.hourText(2), timeline.Commit))
+		tab := openAt(t, s.store, s.hourAt(9))
+		var sum table.Usage
+		if err := tab.Usage(t.Context(), versions(1), func(u table.Usage) error { sum = u; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if sum.Live[0] != 1 || sum.History[0] != 1 || sum.Dead[0] != 0 {
+			t.Errorf("%s: %+v", action, sum)
+		}
+		for _, name := range s.store.Names() {
+			if !strings.HasSuffix(name, ".parquet") {
+				continue
+			}
+			x, err := tab.Explain(t.Context(), lake.Key(name), versions(1))
+			if err != nil || x.Verdict == "dead" || !strings.Contains(fmt.Sprint(x.Because), "is pending") {
+				t.Errorf("%s: %s: %+v, %v", action, name, x, err)
+			}
+		}
+		if err := tab.Unwinding(t.Context()); lake.KindOf(err) != lake.Refused {
+			t.Errorf("%s: %v", action, err)
 		}
 	}
 }

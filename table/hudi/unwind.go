@@ -2,6 +2,7 @@ package hudi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -39,6 +40,28 @@ func (t *Table) unwinding(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Unwinding reports a restore, or the rollback of a complete write, that is
+// pending: no clean is planned until it is done.
+//
+// Errors: Refused if one is; Damaged, and those of the store.
+func (t *Table) Unwinding(ctx context.Context) error { return t.wrap(t.unwinding(ctx)) }
+
+// look is Plan for those who only look at the table: while complete writes are
+// about to be taken back, no clean takes anything.
+func (t *Table) look(ctx context.Context, c Config) (*Plan, error) {
+	err := t.unwinding(ctx)
+	if e, ok := errors.AsType[*lake.Error](err); ok && e.Kind == lake.Refused {
+		if err := c.check(nil); err != nil {
+			return nil, t.wrap(err)
+		}
+		return (&Plan{Config: c, t: t}).nothing(e.Err.Error())
+	}
+	if err != nil {
+		return nil, t.wrap(err)
+	}
+	return t.Plan(ctx, c)
 }
 
 func unwind(code string, i timeline.Instant, err error) error {

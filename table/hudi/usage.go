@@ -17,10 +17,10 @@ import (
 // held for history, dead under the policy, and unknown. emit is called by one
 // goroutine at a time.
 //
-// Errors: as Plan and Verdicts.
+// Errors: as Plan and Verdicts, but for Plan's refusal while writes are taken back: nothing is dead then.
 func (t *Table) Usage(ctx context.Context, c Config, emit func(table.Usage) error) error {
 	c.Incremental = false
-	p, err := t.Plan(ctx, c)
+	p, err := t.look(ctx, c)
 	if err != nil {
 		return err
 	}
