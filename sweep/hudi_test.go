@@ -234,6 +234,45 @@ func TestHudiSaysInAdvanceWhatAnApplyTakes(t *testing.T) {
 	}
 }
 
+// While a restore is pending no clean is planned: doctor says so, and what only
+// looks at the table goes on.
+func TestHudiIsLookedAtWhileARestoreIsPending(t *testing.T) {
+	w := newHudiWorld(t, 5)
+	w.put(".hoodie/20260301110000000.restore.requested", "")
+	req := w.request(HudiRequest{RetainCommits: 2, NoOtherWriters: true})
+	d, err := w.engine().Doctor(t.Context(), req)
+	if err != nil || !slices.ContainsFunc(d.Checks, func(g filelist.Guard) bool {
+		return g.Code == "unwinding" && g.Outcome == filelist.Refused && g.Fix != ""
+	}) {
+		t.Errorf("doctor: %+v, %v", d.Checks, err)
+	}
+	if info, err := w.engine().Inspect(t.Context(), req); err != nil || info.ActiveFiles != 1 {
+		t.Errorf("inspect: %+v, %v", info, err)
+	}
+	if _, err := w.engine().Plan(t.Context(), req, ""); lake.KindOf(err) != lake.Refused {
+		t.Errorf("plan: %v", err)
+	}
+}
+
+// --all-versions names the table, of Hudi's too, and reaches the run.
+func TestHudiDeletesAllVersionsOnlyOfTheTableThatIsNamed(t *testing.T) {
+	w := newHudiWorld(t, 5)
+	p, err := w.engine().Plan(t.Context(), w.request(HudiRequest{RetainCommits: 2, NoOtherWriters: true}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for name, says := range map[string]string{"another": "names", p.Head().Given: "versions"} {
+		_, err := w.engine().Apply(t.Context(), p, ApplyRequest{AllVersions: name}, nil)
+		if lake.KindOf(err) != lake.Invalid || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(w.left("p=1/*.parquet")) != 5 {
+		t.Error("something was deleted")
+	}
+}
+
 // A restore that came after the plan stops it before anything is written.
 func TestHudiPlanIsStaleAfterARestore(t *testing.T) {
 	w := newHudiWorld(t, 5)

@@ -98,7 +98,10 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 		Workers: req.Tuning.Workers, MaxDelete: req.MaxDelete, MaxBytes: req.MaxBytes, MaxDuration: req.MaxDuration,
 		Checksums: all.Traits().Name == "local", Reserved: func(k lake.Key) bool { return k == hudi.Dir || k.Below(hudi.Dir) },
 		Only: func(v *lake.Verdict) bool { return v.URI == "" },
-		Now:  e.Now, Observe: e.Observe,
+		Now:  e.Now, Observe: e.Observe, DeleteRate: req.Tuning.DeleteRate,
+	}
+	if o.AllVersions, err = allVersions(req, h); err != nil {
+		return job, o, external, err
 	}
 	quarantine := ""
 	if req.Quarantine != "" {
