@@ -23,10 +23,11 @@ type app struct {
 	log      *slog.Logger
 	progress *talk.Progress
 	cancel   context.CancelFunc
-	running  bool            // a command has begun: errors are no longer the command line's
-	command  string          // its name
-	typed    map[string]bool // flags that stand on the command line
-	status   int             // of tables that are done
+	running  bool              // a command has begun: errors are no longer the command line's
+	command  string            // its name
+	typed    map[string]bool   // flags that stand on the command line
+	wishes   map[string]string // those of a format
+	status   int               // of tables that are done
 }
 
 // globals are the flags of every command.
@@ -137,6 +138,7 @@ func (a *app) run(body func(ctx context.Context, e engine, args []string) error)
 	return func(cmd *cobra.Command, args []string) error {
 		a.typed = map[string]bool{}
 		cmd.Flags().Visit(func(f *pflag.Flag) { a.typed[f.Name] = true })
+		a.wishes = wishes(cmd.Flags())
 		if err := a.applySettings(cmd); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -119,7 +120,7 @@ func (f *planFlags) requests(a *app, tables []string) ([]sweep.PlanRequest, erro
 		}
 	}
 	if len(tables) == 1 {
-		f.req.Wishes = wishes(a.typed)
+		f.req.Wishes = a.wishes
 	}
 	reqs := make([]sweep.PlanRequest, len(tables))
 	for i, table := range tables {
@@ -133,21 +134,19 @@ func (f *planFlags) requests(a *app, tables []string) ([]sweep.PlanRequest, erro
 }
 
 // wishes returns by format the first of the flags on the command line that only
-// tables of this format heed; nil if there is none.
-func wishes(typed map[string]bool) map[string]string {
+// tables of this format heed, by the first word of their help; nil if there is none.
+func wishes(fs *pflag.FlagSet) map[string]string {
 	var all map[string]string
-	for format, flags := range map[string][]string{
-		"delta": {"mode", "keep-version", "full-every", "commit-log"},
-		"hudi": {"policy", "retain-commits", "retain-hours", "retain-versions", "no-other-writers", "orphans", "timeline-zone", "config",
-			"blobs", "blob-root", "blob-grace", "blob-min-age", "blobs-wait", "blob-columns", "also-references"},
-	} {
-		if i := slices.IndexFunc(flags, func(flag string) bool { return typed[flag] }); i >= 0 {
+	fs.Visit(func(f *pflag.Flag) {
+		format, _, _ := strings.Cut(f.Usage, ": ")
+		format = strings.ToLower(format)
+		if (format == "delta" || format == "hudi") && all[format] == "" {
 			if all == nil {
 				all = make(map[string]string)
 			}
-			all[format] = flags[i]
+			all[format] = f.Name
 		}
-	}
+	})
 	return all
 }
 
