@@ -64,17 +64,18 @@ func (a *app) verifyCommand() *cobra.Command {
 		Use:   "verify TABLE",
 		Short: "Find files that the table refers to but storage lacks; change nothing",
 		Long: `Verify compares what the table refers to with what storage holds: rows missing,
-size_mismatch, foreign_table and unreadable. It changes nothing, and exits
+size_mismatch, foreign_table and unreadable, and of Hudi tables leftover: what
+failed writes left behind. It changes nothing, and exits
 with 4 if it found anything. With --blobs it also compares what a Hudi table's
 records refer to with the blobs below each --blob-root: rows missing and
 unreferenced.`,
 		Example: "  lakesweep verify ./table\n  lakesweep verify s3://bucket/events -o jsonl\n  lakesweep verify s3://lake/trips --blobs --blob-root s3://media/trips",
 		Args:    exactly(1, "one TABLE"),
 	}, false, func(ctx context.Context, e engine, req sweep.PlanRequest, _ []string) error {
-		missing := false
+		found := map[string]bool{}
 		n, err := a.printer(report.Options{}).Findings(a.placeOf(e, req.Table), func(yield func(table.Finding, error) bool) {
 			for f, err := range e.Verify(ctx, req) {
-				missing = missing || f.Type != "unreferenced" && f.Type != "foreign_table"
+				found[f.Type] = true
 				if !yield(f, err) {
 					return
 				}
@@ -84,12 +85,8 @@ unreferenced.`,
 			return err
 		}
 		if n > 0 {
-			then := "Restore the missing files from a backup, or RESTORE the table to a version that is whole."
-			if !missing {
-				then = "Nothing that the table needs is missing. lakesweep explain TABLE PATH tells of each; clean with --blobs delete takes unreferenced blobs that expired slices referred to."
-			}
 			return &lake.Error{Op: "verify", Table: req.Table, Kind: lake.Refused, Code: "verify",
-				Err: fmt.Errorf("%s", report.Plural(n, "finding")), Hint: then}
+				Err: fmt.Errorf("%s", report.Plural(n, "finding")), Hint: verifyHint(found)}
 		}
 		return nil
 	}, (*planFlags).bindBlobNames, func(f *planFlags, fs *pflag.FlagSet) {
@@ -102,6 +99,21 @@ unreferenced.`,
 			return err
 		})
 	})
+}
+
+// verifyHint says what to do about findings of some types, the worst first.
+func verifyHint(found map[string]bool) string {
+	switch {
+	case found["missing"] || found["size_mismatch"]:
+		return "Restore the missing files from a backup, or RESTORE the table to a version that is whole."
+	case found["unreadable"]:
+		return "Each row says why it can't be read; verify again when it can."
+	case found["leftover"]:
+		return "Nothing that the table needs is missing. clean with --orphans takes what failed writes left, once it is old enough."
+	case found["unreferenced"]:
+		return "Nothing that the table needs is missing. A blob that nothing refers to is never deleted unless it is queued: lakesweep explain TABLE PATH tells."
+	}
+	return "Nothing that the table needs is missing. lakesweep explain TABLE PATH tells of each."
 }
 
 // placeOf is how a document names a table, by its root; a text says it as the
