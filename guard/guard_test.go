@@ -1,7 +1,10 @@
 package guard_test
 
 import (
+	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -162,5 +165,31 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 		if !strings.Contains(string(text), "| `"+code+"` |") {
 			t.Errorf("docs/guards.md has no row for %s", code)
 		}
+	}
+}
+
+// Also those of errors that are no guard's, wherever they are made.
+func TestEveryCodeOfAnErrorIsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../docs/guards.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := regexp.MustCompile(`lake\.Error\{[^\n]*Code: "([a-z_]+)"|unwind\("([a-z_]+)"`)
+	seen := 0
+	err = filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, m := range made.FindAllStringSubmatch(string(source), -1) {
+			seen++
+			if code := m[1] + m[2]; code != "verify" && !strings.Contains(string(text), "`"+code+"`") {
+				t.Errorf("%s: docs/guards.md has no word of %s", path, code)
+			}
+		}
+		return err
+	})
+	if err != nil || seen < 10 {
+		t.Errorf("%d codes, %v", seen, err)
 	}
 }

@@ -23,7 +23,7 @@ func TestJSONContractIsWhole(t *testing.T) {
 		"`outcome`":           outcomeRow{},
 		"`summary` of a run":  runRow{},
 		"`explanation`":       explainRow{},
-		"`missing`, `size_mismatch`, `foreign_table`, `unreadable`": findingRow{},
+		"`missing`, `size_mismatch`, `foreign_table`, `unreadable`, `leftover`": findingRow{},
 		"`usage`": usageRow{},
 		"`table`, `diagnosis`, `inventory`, `bench`, `version`": table.Info{},
 		"`error`": ErrorRow{},
