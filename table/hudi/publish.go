@@ -76,6 +76,7 @@ func (r *Run) holdBack(p *timeline.CleanPlan) {
 		}
 		if p.Earliest == nil || i.Time < p.Earliest.Timestamp {
 			p.Earliest = &timeline.ActionInstant{Timestamp: i.Time, Action: string(i.Action), State: i.State.String()}
+			p.Extra[extraAhead] = "true"
 		}
 		return
 	}

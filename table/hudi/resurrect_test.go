@@ -179,6 +179,42 @@ func TestPartialCleanByVersionsHoldsReplaceCommits(t *testing.T) {
 	}
 }
 
+// What a clean by versions claims is for the archiver: it leaves older slices
+// than those of that commit, so one by commits looks at all partitions after it.
+func TestAfterACleanByVersionsThatClaimsAllIsLookedAt(t *testing.T) {
+	for rule, late := range map[string]bool{"planned over a clustering": false, "published over one": true} {
+		s := newScenario(t, 9, false)
+		for h := 1; h < 5; h++ {
+			s.commit(h, "UPSERT", "p=1/f", "p=2/g", "p=10/h")
+		}
+		cluster := func() {
+			s.instant(s.hour(5), timeline.Clustering, timeline.Requested, "", s.clusteringPlan(s.groups[:1]))
+		}
+		if !late {
+			s.replaced(3, "f")
+			cluster()
+		}
+		e, err := prepare(t, s.store, s.store, versions(2), s.hourAt(6), lock.None{})
+		if err == nil && late {
+			cluster()
+		}
+		if err == nil {
+			err = e.carryOut(t.Context(), s.store)
+		}
+		if err != nil {
+			t.Fatal(rule, err)
+		}
+		last, err := openAt(t, s.store, s.hourAt(7)).lastClean(t.Context())
+		if err != nil || last == nil || last.meta.Earliest == "" {
+			t.Fatalf("%s: claims %+v, %v", rule, last, err)
+		}
+		s.commit(8, "UPSERT", "p=10/h")
+		if got := s.looksAt(commits(1)); got != "all" {
+			t.Errorf("%s: the next clean looks at %q", rule, got)
+		}
+	}
+}
+
 // A clean of some partitions claims what the clean before does, though that
 // commit is archived: with none, replace commits of all partitions would be.
 func TestPartialCleanClaimsAnArchivedCommitAgain(t *testing.T) {

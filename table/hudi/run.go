@@ -65,7 +65,8 @@ type Run struct {
 const extraPlan = "lakesweep.plan"
 
 // extraAhead is the key that says of a clean that it claims an earliest commit
-// for the archiver's sake, and didn't look at all partitions.
+// for the archiver's sake: it didn't look at all partitions, or by versions, which
+// leaves older slices than those of that commit. The next clean looks at all.
 const extraAhead = "lakesweep.partial"
 
 // Run returns the recorder and guardian of a plan of this table.

@@ -41,7 +41,7 @@ func (p *Plan) State() (map[string]string, error) {
 			return nil, err
 		}
 	}
-	if p.ahead() && p.Resumes == "" {
+	if p.Resumes == "" && (p.ahead() || claim != nil && p.Config.Policy == LatestVersions) {
 		p.Extra[extraAhead] = "true"
 	}
 	for key, v := range map[string]any{stateExtra: p.Extra, stateDead: p.Summary.DeadPartitions, stateGhosts: p.Summary.Ghosts} {
