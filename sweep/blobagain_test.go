@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/plan"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
 // plan plans into a file, which stays open until the test ends.
@@ -94,4 +96,115 @@ func TestCheckCommitSeesTheSpellingsOfTheRun(t *testing.T) {
 		}
 	}
 	check() // the intent of the drain
+}
+
+// several is a table whose clean lets six blobs go: a to f.
+func several(t *testing.T) *blobWorld {
+	w := newBlobWorld(t, t)
+	w.upload("a", "b", "c", "d", "e", "f", "new")
+	w.pass(48)
+	w.commit(map[string][]string{"1a": {"a", "b", "c", "d", "e", "f"}})
+	w.commit(map[string][]string{"1a": {"new"}})
+	w.commit(map[string][]string{"1a": {"new"}})
+	return w
+}
+
+// atOnce is a request whose blobs die in the run that queues them.
+func (w *blobWorld) atOnce() PlanRequest {
+	req, none := w.request(), time.Duration(0)
+	req.Hudi.Blobs.Grace = &none
+	return req
+}
+
+// A limit holds for the drains and the clean of a run together, and for this run
+// alone; what it left goes in the next, and each blob that died is told once.
+func TestBlobLimitsHoldForAWholeRun(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		due  bool // the blobs wait since an earlier clean
+		own  [3]int64
+	}{
+		{"blobs that are due", true, [3]int64{3, 3, 1}},
+		{"blobs that the run queues", false, [3]int64{3, 3, 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := several(t)
+			req := w.atOnce()
+			if c.due {
+				req = w.request()
+				w.mustClean()
+				w.pass(30)
+				w.commit(map[string][]string{"1a": {"new"}})
+			}
+			p, before := w.plan(req), int64(0)
+			for i, want := range c.own {
+				r, err := w.apply(p, ApplyRequest{MaxDelete: 3})
+				last := i == len(c.own)-1
+				if r.Deleted != want || r.Gone != 0 || r.Resumed != before || r.Queued != int64(len(strings.Fields(w.queued()))) || r.Complete != last {
+					t.Errorf("run %d: %+v", i, r)
+				}
+				if last != (err == nil) || err != nil && (lake.KindOf(err) != lake.Limit || r.Limit != "--max-delete" || !strings.Contains(err.Error(), w.table())) {
+					t.Errorf("run %d: limit %q, %v", i, r.Limit, err)
+				}
+				before += r.Deleted
+			}
+			w.pass(1)
+			w.commit(map[string][]string{"1a": {"new"}})
+			w.mustClean()
+			if told := w.told(&blobModel{w: w, layout: timeline.Layout1}); told != 6 || w.blobs() != "new" {
+				t.Errorf("%d of 6 blobs were told, left %q", told, w.blobs())
+			}
+		})
+	}
+}
+
+// A plan that is applied again and again tells of each blob once, though its
+// journal holds the earlier runs.
+func TestFiguresAreToldOnceByOnePlan(t *testing.T) {
+	w := several(t)
+	p := w.plan(w.atOnce())
+	for _, limit := range []int64{4, 0, 0} {
+		if r, err := w.apply(p, ApplyRequest{MaxDelete: limit}); err != nil && r.Limit == "" {
+			t.Fatal(err)
+		}
+	}
+	w.commit(map[string][]string{"1a": {"new"}})
+	w.mustClean()
+	if told := w.told(&blobModel{w: w, layout: timeline.Layout1}); told != 6 || w.blobs() != "new" {
+		t.Errorf("%d of 6 blobs were told, left %q", told, w.blobs())
+	}
+}
+
+// One deadline holds for a run: a wait that goes past it isn't begun.
+func TestBlobsDontWaitPastTheDeadline(t *testing.T) {
+	w := expired(t)
+	req := w.request()
+	req.Hudi.Blobs.Wait = true
+	began := w.now
+	r, err := w.apply(w.plan(req), ApplyRequest{MaxDuration: time.Hour})
+	if lake.KindOf(err) != lake.Limit || r.Limit != "--max-duration" || r.Queued != 1 || r.Complete || !w.there("X") || w.now.Sub(began) > time.Hour {
+		t.Errorf("%+v, %v, after %s", r, err, w.now.Sub(began))
+	}
+}
+
+// A file that can't be read is graver than a limit, and what it keeps is told as
+// waiting.
+func TestBlobsThatFailAreGraverThanALimit(t *testing.T) {
+	w := newBlobWorld(t, t)
+	w.upload("a", "new")
+	w.pass(48)
+	w.commit(map[string][]string{"1a": {"a"}, "2b": {"new"}})
+	for range 2 {
+		w.commit(map[string][]string{"1a": {"new"}, "2b": {"new"}})
+	}
+	w.mustClean()
+	w.pass(30)
+	w.commit(map[string][]string{"1a": {"new"}, "2b": {"new"}})
+	p := w.plan(w.request())
+	files := w.files("table/p=2/*.parquet")
+	w.put("table/p=2/"+files[len(files)-1], "garbage")
+	r, err := w.apply(p, ApplyRequest{MaxDelete: 1})
+	if lake.KindOf(err) != lake.Partial || r.Limit != "--max-delete" || r.Failed != 1 || r.Skipped != 1 || r.Queued != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
 }

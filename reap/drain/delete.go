@@ -193,6 +193,9 @@ func (d *drain) reap(ctx context.Context, v *verdict, dead *filelist.Sorter, int
 	row, rowErr, more := next()
 	o := d.o.Reap
 	o.Now = d.o.Now
+	if o.MaxDuration > 0 {
+		o.MaxDuration = max(o.MaxDuration-d.o.Now().Sub(d.began), 1)
+	}
 	o.Only = func(v *lake.Verdict) bool {
 		for more && rowErr == nil && row.URI < v.URI {
 			row, rowErr, more = next()
@@ -222,7 +225,8 @@ func (d *drain) reap(ctx context.Context, v *verdict, dead *filelist.Sorter, int
 	job := reap.Job{Cleared: d.Cleared, Place: d.Table, Guardian: watch, Recorder: record{d.left}, Journal: d.Journal}
 	done, err := reap.Run(ctx, job, o)
 	d.result.Add(done)
-	d.result.Stats = d.result.Stats.Add(blobqueue.Stats{Deleted: done.Deleted + done.Gone, Retained: done.Spared, Bytes: done.Bytes})
+	own := done.Own() // what an earlier run in the journal deleted stands in the queue's figures
+	d.result.Stats = d.result.Stats.Add(blobqueue.Stats{Deleted: own.Deleted + own.Gone, Retained: own.Spared, Bytes: own.Bytes})
 	return errors.Join(err, rowErr, d.end(context.WithoutCancel(ctx), intent))
 }
 

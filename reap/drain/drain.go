@@ -69,7 +69,7 @@ type Options struct {
 	LockFor time.Duration // under the lock at most, 0: 15 s
 	Memory  int64         // bytes for lists of blobs; more goes to temporary files. 0: 16 MiB
 	Now     func() time.Time
-	Reap    reap.Options // limits, workers and who is told
+	Reap    reap.Options // limits, which count from the drain's start, workers and who is told
 }
 
 // Result is what a drain did.
@@ -93,6 +93,7 @@ const (
 type drain struct {
 	Job
 	o      Options
+	began  time.Time
 	snap   *blobqueue.Snapshot
 	latest string           // the newest enqueue instant in snap
 	rows   *filelist.Sorter // what is judged: with size, time and ETag as they are now
@@ -120,7 +121,7 @@ func Run(ctx context.Context, job Job, o Options) (Result, error) {
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
 	}
-	d := &drain{Job: job, o: o, off: keyset.New(), kept: keyset.New(), left: keyset.New(), rows: filelist.NewSorter("", o.Memory)}
+	d := &drain{Job: job, o: o, began: o.Now(), off: keyset.New(), kept: keyset.New(), left: keyset.New(), rows: filelist.NewSorter("", o.Memory)}
 	err := d.run(ctx)
 	return d.result, errors.Join(err, d.rows.Close())
 }

@@ -60,11 +60,11 @@ type Run struct {
 	fresh   *filelist.Sorter // blobs that this clean lets go
 	sidecar []byte           // of these, nil for none
 	queued  time.Time        // when the last of them was queued
+	started time.Time        // this run
 	sum     reap.Result      // of the drains
-	stay    int64            // blobs that stay queued
+	waiting int64            // blobs in the queue after the run
 	held    time.Duration    // under the lock
 	count   int64            // blobs in fresh
-	drained bool             // those that were queued were drained too
 }
 
 // Open opens what carrying out the blobs of a plan takes: the other tables that
@@ -119,8 +119,8 @@ func judgedTable(t *Table, request Request, s *State) (*judged, error) {
 	return &judged{table: t, names: names}, err
 }
 
-// Queued is how many blobs wait in the queue.
-func (r *Run) Queued() int64 { return r.stay + r.waiting() }
+// Queued is how many blobs wait in the queue after Run.
+func (r *Run) Queued() int64 { return r.waiting }
 
 // LockHeld is how long the table's lock was held to look at blobs.
 func (r *Run) LockHeld() time.Duration { return r.held }
@@ -129,41 +129,87 @@ func (r *Run) LockHeld() time.Duration { return r.held }
 func (r *Run) Versioned() bool { return r.places.versioned() }
 
 // Run drains what is due, queues what the clean lets go, cleans the slices,
-// and drains again if nothing is to be waited for, or it was.
+// and drains again if nothing is to be waited for, or it was. A limit holds for
+// all of it.
 func (r *Run) Run(ctx context.Context, job reap.Job, o reap.Options) (result reap.Result, err error) {
 	defer func() { err = errors.Join(err, r.fresh.Close()) }()
+	r.started = r.o.Own.Now()
 	if err := job.Guardian.Refresh(ctx); err != nil {
 		return result, err
 	}
 	if err := r.prepare(ctx); err != nil {
 		return result, err
 	}
+	earlier, err := resumed(ctx, job.Journal)
+	if err != nil {
+		return result, err
+	}
+	result, err = r.run(ctx, job, o)
+	result.Resumed = earlier
+	// What waits is told, whatever ended the run.
+	snap, lerr := r.queue.Load(context.WithoutCancel(ctx))
+	if lerr == nil {
+		r.waiting = snap.Meta.Entries
+	}
+	return result, errors.Join(err, lerr)
+}
+
+func (r *Run) run(ctx context.Context, job reap.Job, o reap.Options) (result reap.Result, err error) {
 	// What can't be deleted stays queued, and is told in the end.
 	later := r.drain(ctx, job, o, func(v *lake.Verdict) bool { return v.DueAt.Before(r.head.Created) })
 	if later != nil && lake.KindOf(later) != lake.Partial {
 		return r.with(result), later
 	}
 	if err := r.enqueue(ctx); err != nil {
-		return r.with(result), err
+		return r.with(result), gravest(err, later)
 	}
-	rest, err := lessen(o, r.sum.Result.Deleted, r.sum.Result.Bytes)
+	rest, limit := r.rest(o, reap.Result{})
+	if limit != "" {
+		return r.with(reap.Result{Limit: limit}), gravest(r.limited(limit, "the slices are left"), later)
+	}
+	if result, err = reap.Run(ctx, job, rest); err == nil && r.count > 0 {
+		if r.state.Wait || r.o.Alone && r.state.Grace == 0 {
+			result.Limit, err = r.waited(ctx, job, o, result)
+		} else {
+			err = r.tell(o.Outcome)
+		}
+	}
+	return r.with(result), gravest(err, later)
+}
+
+// gravest joins how the slices and the blobs of a run ended, the graver first:
+// it is the run's own kind (docs/exit-codes.md).
+func gravest(err, blobs error) error {
+	switch lake.KindOf(err) {
+	case lake.Interrupted, lake.Stale, lake.Locked:
+		return errors.Join(err, blobs)
+	}
+	return errors.Join(blobs, err)
+}
+
+// resumed counts what earlier runs in a journal did.
+func resumed(ctx context.Context, j *filelist.Journal) (n int64, err error) {
+	if !j.Resumed() {
+		return 0, nil
+	}
+	records, err := j.Records(ctx)
 	if err != nil {
-		return r.with(result), err
+		return 0, err
 	}
-	result, err = reap.Run(ctx, job, rest)
-	switch {
-	case err != nil || r.count == 0:
-	case r.state.Wait || r.o.Alone && r.state.Grace == 0:
-		err = r.waited(ctx, job, rest)
-	default:
-		err = r.tell(o.Outcome)
+	for rec, err := range records.Records(ctx) {
+		if err != nil {
+			return n, err
+		}
+		if rec.Left() && !rec.Checksum {
+			n++
+		}
 	}
-	return r.with(result), errors.Join(err, later)
+	return n, nil
 }
 
 // with adds what the drains did.
 func (r *Run) with(clean reap.Result) reap.Result {
-	clean.Complete = clean.Complete && r.sum.Failed+r.sum.Skipped == 0
+	clean.Complete = clean.Complete && r.sum.Failed+r.sum.Skipped == 0 && clean.Limit == ""
 	own := clean.Failures // the drain comes first
 	clean.Failures = nil
 	clean.Add(r.sum)
@@ -171,21 +217,31 @@ func (r *Run) with(clean reap.Result) reap.Result {
 	return clean
 }
 
-// lessen takes what was deleted off the limits of a run.
-func lessen(o reap.Options, objects, bytes int64) (reap.Options, error) {
-	for _, l := range []struct {
-		flag  string
-		limit *int64
-		spent int64
-	}{{"--max-delete", &o.MaxDelete, objects}, {"--max-bytes", &o.MaxBytes, bytes}} {
-		if *l.limit > 0 && l.spent >= *l.limit {
-			return o, &lake.Error{Op: "apply", Kind: lake.Limit, Err: fmt.Errorf("%s was reached by blobs", l.flag), Hint: "Apply the same plan with the same journal again; it goes on with what is left."}
-		}
-		if *l.limit > 0 {
-			*l.limit -= l.spent
+// rest takes off the limits of a run what its drains and its clean did, and
+// names the limit that is used up.
+func (r *Run) rest(o reap.Options, clean reap.Result) (reap.Options, string) {
+	drained, cleaned := r.sum.Own(), clean.Own()
+	if o.MaxDelete > 0 {
+		if o.MaxDelete -= drained.Deleted + cleaned.Deleted + cleaned.Quarantined; o.MaxDelete <= 0 {
+			return o, "--max-delete"
 		}
 	}
-	return o, nil
+	if o.MaxBytes > 0 {
+		if o.MaxBytes -= drained.Bytes + cleaned.Bytes + cleaned.Moved; o.MaxBytes <= 0 {
+			return o, "--max-bytes"
+		}
+	}
+	if o.MaxDuration > 0 {
+		if o.MaxDuration -= r.o.Own.Now().Sub(r.started); o.MaxDuration <= 0 {
+			return o, "--max-duration"
+		}
+	}
+	return o, ""
+}
+
+// limited is the error of a run that a limit ended between drain and clean.
+func (r *Run) limited(limit, left string) error {
+	return &lake.Error{Op: "apply", Table: r.head.Table, Kind: lake.Limit, Err: fmt.Errorf("%s was reached, %s", limit, left), Hint: "Apply the same plan with the same journal again; it goes on with what is left."}
 }
 
 // keepArtifacts is how long sidecars and intents without use are kept.
@@ -234,7 +290,6 @@ func (r *Run) drain(ctx context.Context, job reap.Job, o reap.Options, take func
 		Grace: time.Duration(r.state.Grace), MinAge: time.Duration(r.state.MinAge), MaxCandidates: int(r.state.MaxCandidates), DryRun: r.state.DryRun, Take: take, Now: r.now, Reap: o,
 	})
 	r.sum.Add(done.Result)
-	r.stay += done.Queued
 	r.held += done.LockHeld
 	for _, w := range done.Warnings {
 		r.o.Own.Log.Warn(w, "table", r.head.Table)
@@ -395,22 +450,26 @@ func (r *Run) tell(outcome func(reap.Outcome)) error {
 	return nil
 }
 
-// waiting counts the blobs that were queued by this run and not drained by it.
-func (r *Run) waiting() int64 {
-	if r.drained || r.queued.IsZero() {
-		return 0
+// waited drains what this plan queued, once its grace time is over, with what
+// the clean left of the run's limits. If that is nothing, or too little for the
+// wait, the blobs stay queued, and the limit is named.
+func (r *Run) waited(ctx context.Context, job reap.Job, o reap.Options, clean reap.Result) (limit string, err error) {
+	wait := r.queued.Add(time.Duration(r.state.Grace)).Sub(r.now())
+	rest, limit := r.rest(o, clean)
+	if limit == "" && o.MaxDuration > 0 && wait >= rest.MaxDuration {
+		limit = "--max-duration"
 	}
-	return r.count
-}
-
-// waited drains what this run queued, once its grace time is over.
-func (r *Run) waited(ctx context.Context, job reap.Job, o reap.Options) error {
-	if wait := r.queued.Add(time.Duration(r.state.Grace)).Sub(r.now()); wait > 0 {
+	if limit != "" {
+		return limit, errors.Join(r.limited(limit, fmt.Sprintf("%d blobs stay queued", r.count)), r.tell(o.Outcome))
+	}
+	if wait > 0 {
 		r.o.Own.Log.Info("waiting until the blobs that were queued are due", "table", r.head.Table, "for", wait.Round(time.Second))
 		if err := r.o.Own.Sleep(ctx, wait); err != nil {
-			return &lake.Error{Op: "wait for blobs", Table: r.head.Table, Kind: lake.Interrupted, Err: err, Hint: "The blobs stay queued: a later run deletes them."}
+			return "", &lake.Error{Op: "wait for blobs", Table: r.head.Table, Kind: lake.Interrupted, Err: err, Hint: "The blobs stay queued: a later run deletes them."}
+		}
+		if rest, limit = r.rest(o, clean); limit != "" {
+			return limit, errors.Join(r.limited(limit, fmt.Sprintf("%d blobs stay queued", r.count)), r.tell(o.Outcome))
 		}
 	}
-	r.drained = true
-	return r.drain(ctx, job, o, func(v *lake.Verdict) bool { return !v.DueAt.Before(r.head.Created) })
+	return "", r.drain(ctx, job, rest, func(v *lake.Verdict) bool { return !v.DueAt.Before(r.head.Created) })
 }
