@@ -19,10 +19,10 @@ import (
 // PutIfAbsent creates a file, which fails where something stands. Readers may
 // see it empty for a moment. Missing parents are made.
 func (s *Store) PutIfAbsent(ctx context.Context, name string, data []byte) error {
+	if len(data) <= small {
+		return s.fail("create", name, s.putSmall(ctx, name, data))
+	}
 	return s.fail("create", name, s.write(ctx, name, func(c *native.Client, p string) error {
-		if len(data) <= small {
-			return createSmall(c, p, data)
-		}
 		return create(c, p, bytes.NewReader(data), int64(len(data)))
 	}))
 }
@@ -31,28 +31,68 @@ func (s *Store) PutIfAbsent(ctx context.Context, name string, data []byte) error
 // of so many is empty or whole, also where its writer dies.
 const small = 32 << 10
 
+// putSmall creates a small file. Once begun, it isn't interrupted: the calls
+// take at most patience, and half made the file would be in everybody's way.
+// What isn't whole is removed, by a connection that works.
+func (s *Store) putSmall(ctx context.Context, name string, data []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	made := ""
+	err := s.write(ctx, name, func(c *native.Client, p string) (err error) {
+		made, err = createSmall(c, p, data)
+		return err
+	})
+	if err == nil || made == "" {
+		return err
+	}
+	return errors.Join(err, s.write(ctx, name, func(c *native.Client, p string) error {
+		now, err := look(c, p, "")
+		if errors.Is(err, fs.ErrNotExist) || err == nil && fileNumber(now) != made {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return removeTemp(c, p)
+	}))
+}
+
 // createSmall creates a file and writes data to it. The name node knows the file
 // by a number of its own: where another writer removes it meanwhile, or puts its own
 // in its place, as happens to locks, that's an error, and the other's file stays.
-func createSmall(c *native.Client, p string, data []byte) error {
+// After an error made is the number of what is to be removed: "" if there is
+// nothing, or if whose file stands there isn't known.
+func createSmall(c *native.Client, p string, data []byte) (made string, err error) {
 	w, err := c.Create(p)
 	if err != nil {
-		return err
+		return "", err
 	}
-	made, err := look(c, p, "")
-	if err == nil && len(data) > 0 {
+	info, err := look(c, p, "")
+	if err != nil {
+		info, err = look(c, p, "")
+	}
+	if err != nil {
+		return "", errors.Join(err, closed(w))
+	}
+	if len(data) > 0 {
 		_, err = w.Write(data)
 	}
 	if err == nil {
 		err = closed(w)
 	}
-	if err == nil {
-		return nil
+	if err == nil || taken(err) {
+		return "", err
 	}
-	if now, lookErr := look(c, p, ""); lookErr == nil && fileNumber(now) == fileNumber(made) {
-		err = errors.Join(err, removeTemp(c, p))
-	}
-	return err
+	return fileNumber(info), err
+}
+
+// taken reports whether the name node answered a writer that its file is gone:
+// what stands in its place, and was looked at, is another's.
+func taken(err error) bool {
+	var remote native.Error
+	return errors.Is(classify(err), fs.ErrNotExist) || errors.As(err, &remote) && strings.HasSuffix(remote.Exception(), ".LeaseExpiredException")
 }
 
 // fileNumber is the name node's number of a file, which its ETag begins with.
