@@ -222,7 +222,8 @@ func (g *protector) noteCheckpoints(ctx context.Context) error {
 
 // replay reads the version opened and at the same time what the commits below
 // its checkpoint removed: what a removal is noted as doesn't depend on which of
-// several is met first.
+// several is met first. Of commits, together as many are read at once as the log
+// has workers; the checkpoint has its own bound (checkpoint.Reader.Files).
 func (g *protector) replay(ctx context.Context, base *logdir.Checkpoint) error {
 	var old []logdir.File
 	if base != nil {
@@ -233,10 +234,11 @@ func (g *protector) replay(ctx context.Context, base *logdir.Checkpoint) error {
 	var reading sync.WaitGroup
 	early, cancel := context.WithCancel(ctx)
 	defer cancel()
-	reader := txlog.Commits{Log: g.t.log, Parts: g.parts, SkipAdds: true}
+	slots := make(chan struct{}, g.t.log.Dir.Workers())
+	reader := txlog.Commits{Log: g.t.log, Parts: g.parts, SkipAdds: true, Slots: slots}
 	reading.Go(func() { below = g.read(early, reader, old) })
 	// WHERE judges files that are gone: where live ones lie is nothing to it.
-	opened := txlog.Commits{Log: g.t.log, Parts: g.parts, RemovedOnly: true}
+	opened := txlog.Commits{Log: g.t.log, Parts: g.parts, RemovedOnly: true, Slots: slots}
 	err := g.t.log.Replay(ctx, g.t.log.Segment.Version, base, opened, func() txlog.Sink { return g.start(true) }, g.others)
 	if err == nil {
 		n := g.counts()

@@ -233,20 +233,23 @@ func (g *rowGroup) place(column int) (start, end int64) {
 	return start, min(start+meta.TotalCompressedSize, g.file.Size)
 }
 
-// begin opens the reads of some columns at once: one after the other each would
-// be waited for.
+// begin opens the reads of some columns, as many at once as files of the log are
+// read at once: one after the other each would be waited for. A read stays
+// open until the column is read.
 func (g *rowGroup) begin(some ...[]*leaf.Column) {
-	var opening sync.WaitGroup
+	var opening errgroup.Group
+	opening.SetLimit(g.dir.Workers())
 	for _, c := range slices.Concat(some...) {
 		if c.Leaf == nil {
 			continue
 		}
-		opening.Go(func() {
+		opening.Go(func() error {
 			start, _ := g.place(c.Leaf.Index())
 			c.Source.Begin(start)
+			return nil
 		})
 	}
-	opening.Wait()
+	_ = opening.Wait() // a failure is the first read's
 }
 
 // holdBytes is how far apart columns may lie to be read in one request.

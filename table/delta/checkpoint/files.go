@@ -14,7 +14,8 @@ import (
 )
 
 // Files calls a function of each of at most rowGroupWorkers goroutines with every add
-// and remove of a checkpoint. start makes such a function; it and its
+// and remove of a checkpoint: as many row groups are read at once, each by at most
+// as many requests at once as the Dir has workers. start makes such a function; it and its
 // action are used by one goroutine at a time.
 func (r *Reader) Files(ctx context.Context, c logdir.Checkpoint, parts Values, start func() func(*logline.Action) error) error {
 	o, err := r.openCheckpoint(ctx, c)

@@ -36,12 +36,14 @@ type Commits struct {
 	SkipAdds bool // only removes and change data matter: adds are passed over unread
 	// RemovedOnly: the values of a checkpoint's adds don't matter.
 	RemovedOnly bool
+	Slots       chan struct{} // one is held for each commit in memory, shared with others that read at the same time; nil: as many of its own as the Dir has workers
 	keys        *keyset.Exact // makes the batches' prints; nil for none
 }
 
 // Each calls fn with the batches of each commit, commit by commit in the order
-// given, in the calling goroutine. At most workers commits are in memory, longAtOnce
-// long ones among them, with a few batches each.
+// given, in the calling goroutine. At most as many commits as there are Slots are
+// in memory, longAtOnce long ones among them, with a few batches each. fn must
+// not wait for others that share the Slots.
 func (r Commits) Each(ctx context.Context, commits []logdir.File, fn func(c logdir.File, b Batch) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -49,10 +51,13 @@ func (r Commits) Each(ctx context.Context, commits []logdir.File, fn func(c logd
 		commit  logdir.File
 		batches chan Batch
 	}
-	queue := make(chan stream, r.Log.Dir.Workers())
+	slots := r.Slots
+	if slots == nil {
+		slots = make(chan struct{}, r.Log.Dir.Workers())
+	}
+	queue := make(chan stream, cap(slots))
 	long := make(chan struct{}, longAtOnce)
 	var g errgroup.Group
-	g.SetLimit(r.Log.Dir.Workers())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -64,11 +69,18 @@ func (r Commits) Each(ctx context.Context, commits []logdir.File, fn func(c logd
 			case <-ctx.Done():
 				return
 			}
+			select { // in this order, so that the one waited for is always read
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+				close(s.batches)
+				return
+			}
 			isLong := c.Size > logdir.ChunkSize
-			if isLong { // in this order, so that the one waited for is always read
+			if isLong { // in this order too
 				select {
 				case long <- struct{}{}:
 				case <-ctx.Done():
+					<-slots
 					close(s.batches)
 					return
 				}
@@ -79,6 +91,7 @@ func (r Commits) Each(ctx context.Context, commits []logdir.File, fn func(c logd
 					if isLong {
 						<-long
 					}
+					<-slots
 				}()
 				if err := r.read(ctx, c, s.batches); err != nil {
 					send(ctx, s.batches, Batch{err: err})
