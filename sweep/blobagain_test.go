@@ -10,6 +10,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/plan"
+	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -206,5 +207,73 @@ func TestBlobsThatFailAreGraverThanALimit(t *testing.T) {
 	r, err := w.apply(p, ApplyRequest{MaxDelete: 1})
 	if lake.KindOf(err) != lake.Partial || r.Limit != "--max-delete" || r.Failed != 1 || r.Skipped != 1 || r.Queued != 1 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Drains whose timeline's newest time lies ahead of our clock have intents of
+// their own.
+func TestDrainsUnderATimelineThatIsAhead(t *testing.T) {
+	w := several(t)
+	w.mustClean()
+	w.pass(30)
+	w.commit(map[string][]string{"1a": {"new"}})
+	p := w.plan(w.request())
+	w.tick(3 * time.Minute) // the clock of a writer
+	at := timeline.FormatTime(w.now, time.UTC)
+	for _, name := range w.pending(at) {
+		w.put(name, "")
+	}
+	w.complete(at, []string{w.file(at, "2b", "new")})
+	w.tick(-3 * time.Minute)
+	for i := range 3 {
+		r, err := w.apply(p, ApplyRequest{MaxDelete: 2})
+		w.tick(-time.Minute)
+		if r.Deleted < 1 || err != nil && lake.KindOf(err) != lake.Limit {
+			t.Fatalf("run %d: %+v, %v", i, r, err)
+		}
+	}
+	if w.blobs() != "new" {
+		t.Errorf("left %q", w.blobs())
+	}
+}
+
+// slow is a store whose clock lies behind.
+type slow struct {
+	store.Store
+	now func() time.Time
+}
+
+func (s slow) Status(ctx context.Context) (store.Status, error) {
+	status, err := s.Store.Status(ctx)
+	status.Now = s.now()
+	return status, err
+}
+
+// An empty claim is as old as its own store says: one that another table is
+// making isn't taken over, however far that store's clock lies behind.
+func TestAClaimInTheMakingByAStoreWhoseClockIsBehind(t *testing.T) {
+	w := expired(t)
+	behind := func() time.Time { return w.time().Add(-20 * time.Minute) }
+	e := w.engine()
+	r := e.Stores.(store.Registry)
+	r.Wrap = func(root lake.Root, s store.Store) store.Store {
+		if strings.HasSuffix(root.Path, "blobs") {
+			return slow{s, behind}
+		}
+		return s
+	}
+	e.Stores = r
+	claim := w.path("blobs/" + lake.ClaimName)
+	w.put("blobs/"+lake.ClaimName, "")
+	if err := os.Chtimes(claim, behind(), behind()); err != nil {
+		t.Fatal(err)
+	}
+	p := w.plan(w.request())
+	if _, err := e.Apply(t.Context(), p, ApplyRequest{}, nil); lake.KindOf(err) != lake.Locked {
+		t.Fatalf("a claim in the making: %v", err)
+	}
+	w.tick(15 * time.Minute)
+	if _, err := e.Apply(t.Context(), p, ApplyRequest{}, nil); err != nil {
+		t.Errorf("a claim that was left: %v", err)
 	}
 }

@@ -81,6 +81,25 @@ func TestWhatKeepsAQueuedBlob(t *testing.T) {
 	}
 }
 
+// A blob is as young as it may be by its store's clock.
+func TestMinAgeByAStoreWhoseClockIsBehind(t *testing.T) {
+	for behind, left := range map[time.Duration]string{0: "", 10 * time.Minute: "x"} {
+		w := newWorld(t, t.TempDir(), "x")
+		w.expire(w.write("x"))
+		w.pass(grace)
+		job, o := w.job()
+		info, err := w.blobs.Stat(t.Context(), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.MinAge = w.clock().Sub(info.Modified) - time.Minute
+		job.Behind = func(lake.Root) time.Duration { return behind }
+		if r, err := drain.Run(t.Context(), job, o); err != nil || w.left("x") != left {
+			t.Errorf("%s behind: %+v, %v", behind, r, err)
+		}
+	}
+}
+
 // H10: what was uploaded anew leaves the queue, even where the store's clock
 // lies behind ours, and says that it was there before.
 func TestAStoreWhoseClockIsBehind(t *testing.T) {

@@ -189,7 +189,7 @@ func (d *drain) sort(x *due) error {
 	case !x.now.Modified.Add(x.grain).Before(e.At) || e.ETag != "" && x.now.ETag != "" && e.ETag != x.now.ETag:
 		d.off.Add(lake.Key(e.Path)) // uploaded anew while it waited: another object by now
 		d.outcome(&v, filelist.Spared, nil)
-	case d.o.Now().Sub(x.now.Modified) < d.o.MinAge:
+	case d.o.Now().Sub(x.now.Modified.Add(x.grain)) < d.o.MinAge:
 		d.outcome(&v, filelist.Queued, nil)
 	default:
 		v.Size, v.Modified, v.ETag = x.now.Size, x.now.Modified, x.now.ETag

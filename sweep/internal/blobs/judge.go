@@ -287,7 +287,7 @@ func (j *judged) format(at time.Time) (string, error) {
 }
 
 // instant returns a time for an entry of the queue or an intent, later than
-// all on the timeline as it is now.
+// all on the timeline and all of sidecars and intents as they are now.
 func (j *judged) instant(ctx context.Context, now time.Time) (string, error) {
 	tl := j.table.Hudi.Timeline()
 	fresh, err := timeline.Load(ctx, j.table.Reader, tl.Dir, tl.Layout)
@@ -298,7 +298,11 @@ func (j *judged) instant(ctx context.Context, now time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if last := fresh.LastTime(); next <= last {
+	last, err := blobqueue.LastTime(ctx, j.table.Reader)
+	if err != nil {
+		return "", err
+	}
+	if last = max(last, fresh.LastTime()); next <= last {
 		at, err := j.parse(last)
 		if err != nil {
 			return "", err

@@ -274,6 +274,15 @@ func (b *places) behind(at lake.Root) time.Duration {
 	return 0
 }
 
+// earliest is a moment of our clock by that of the store which lies furthest behind.
+func (b *places) earliest(now time.Time) time.Time {
+	behind := time.Duration(0)
+	for _, p := range b.list {
+		behind = max(behind, p.behind)
+	}
+	return now.Add(-behind)
+}
+
 // versioned reports whether deletes leave old versions in one of the roots.
 func (b *places) versioned() bool {
 	return slices.ContainsFunc(b.list, func(p place) bool { return p.status.Versioned })

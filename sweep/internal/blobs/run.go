@@ -249,7 +249,7 @@ const keepArtifacts = 24 * time.Hour
 
 // prepare claims the roots and sweeps what earlier runs left.
 func (r *Run) prepare(ctx context.Context) error {
-	me := blobqueue.Claimer{Table: r.o.Own.Root.String(), ID: r.o.Own.Hudi.ID(), Since: r.o.Own.Now().UTC(), Tool: r.o.Own.Tool}
+	me := blobqueue.Claimer{Table: r.o.Own.Root.String(), ID: r.o.Own.Hudi.ID(), Since: r.places.earliest(r.o.Own.Now()).UTC(), Tool: r.o.Own.Tool}
 	if err := r.places.emptied(ctx, me, r.names, r.queue); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type claim struct {
 type Claimer struct {
 	Table string    `json:"table"`    // the root's URI
 	ID    string    `json:"table_id"` // name and creation
-	Since time.Time `json:"since"`
+	Since time.Time `json:"since"`    // by the clock of the store that lies furthest behind: the age of an empty claim is told by it
 	Tool  string    `json:"tool,omitzero"`
 }
 

@@ -144,6 +144,17 @@ func artifacts(ctx context.Context, r store.Reader) ([]artifact, error) {
 	return out, nil
 }
 
+// LastTime is the latest time of a sidecar, an intent or its end, "" for none.
+//
+// Errors: those of the store.
+func LastTime(ctx context.Context, r store.Reader) (last string, err error) {
+	all, err := artifacts(ctx, r)
+	for _, a := range all {
+		last = max(last, a.time, a.end)
+	}
+	return last, err
+}
+
 func digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
