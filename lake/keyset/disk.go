@@ -37,14 +37,6 @@ const Shards = shardCount
 // Shard returns the shard that k belongs to.
 func (s *Set) Shard(k lake.Key) int { return int(fingerprint(k, s.seed) >> 56) }
 
-// ShardLen returns the number of keys in a shard.
-func (s *Set) ShardLen(shard int) int64 {
-	if s.disk == nil {
-		return int64(len(s.shards[shard].slots))
-	}
-	return s.disk.shards[shard].n
-}
-
 // Pin brings a shard of a spilled set into memory, 8 bytes a key, until Unpin.
 //
 // Errors: Internal if it can't be read.

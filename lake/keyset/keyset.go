@@ -46,7 +46,7 @@ func New() *Builder { return &Builder{seed: rand.Uint64()} }
 // Add protects k.
 func (b *Builder) Add(k lake.Key) { b.add(k, 0) }
 
-// AddExpected protects k and expects a complete listing to Mark it.
+// AddExpected protects k and expects a complete listing to mark it.
 func (b *Builder) AddExpected(k lake.Key) { b.add(k, expected) }
 
 // AddNew adds k and reports whether it is new. A false answer may be wrong, a

@@ -28,13 +28,8 @@ func (s *Set) Has(k lake.Key) bool {
 	return ok
 }
 
-// Mark is Has, and remembers that k was seen in storage.
-func (s *Set) Mark(k lake.Key) bool {
-	has, _ := s.MarkFirst(k)
-	return has
-}
-
-// MarkFirst is Mark, and reports whether no call before marked k.
+// MarkFirst is Has, remembers that k was seen in storage, and reports whether no
+// call before marked k.
 func (s *Set) MarkFirst(k lake.Key) (has, first bool) {
 	fp := fingerprint(k, s.seed)
 	i, known, ok := s.index(fp, true)
@@ -100,7 +95,7 @@ func (s *Set) index(fp uint64, orElse bool) (i int, known, ok bool) {
 	return i, true, ok
 }
 
-// Seen reports whether Mark saw k.
+// Seen reports whether MarkFirst or MarkAll saw k.
 func (s *Set) Seen(k lake.Key) bool {
 	fp := fingerprint(k, s.seed)
 	sh := &s.shards[fp>>56]
@@ -108,7 +103,7 @@ func (s *Set) Seen(k lake.Key) bool {
 	return ok && atomic.LoadUint32(&sh.marks[i/16])>>(i%16*2)&seen != 0
 }
 
-// Expected counts the keys added by AddExpected, and those of them that Mark saw.
+// Expected counts the keys added by AddExpected, and those of them that were marked.
 func (s *Set) Expected() (all, marked int64) {
 	for i := range s.shards {
 		for j := range s.shards[i].marks {

@@ -123,7 +123,7 @@ func TestB019CorruptCheckpoint(t *testing.T) {
 				if err != nil || p.LiveFiles != 11 {
 					t.Fatalf("%d live files, %v", p.LiveFiles, err)
 				}
-				if damage.name != "no bytes" && len(p.Warnings) == 0 {
+				if damage.name != "no bytes" && len(tab.Warnings()) == 0 {
 					t.Error("no warning")
 				}
 				f.remove(t, "_delta_log/00000000000000000004.checkpoint.parquet")
@@ -281,7 +281,8 @@ func TestChecksumFile(t *testing.T) {
 		})
 	}
 	f.Put("_delta_log/00000000000000000010.crc", []byte("junk"), day(10.5))
-	if p := allLive(t, f); len(p.Warnings) == 0 {
+	allLive(t, f)
+	if len(f.mustOpen(t).Warnings()) == 0 {
 		t.Error("no warning of an unreadable checksum file")
 	}
 }

@@ -53,8 +53,6 @@ type Protection struct {
 	Seeds []lake.Key
 	// Partitions holds the distinct partition values seen, if asked for; nil if there were too many.
 	Partitions []PartitionDirs
-	// Warnings is what Table.Warnings gives.
-	Warnings []string
 
 	removals *removals
 	parts    *checkpoint.Partitions
@@ -367,7 +365,6 @@ func (g *protector) finish(ctx context.Context, gap string) (*Protection, error)
 	if g.dirs != nil {
 		p.Partitions = g.dirs.list(g.parts)
 	}
-	p.Warnings = t.Warnings()
 	t.mu.Lock()
 	t.live = [2]int64{p.LiveFiles, p.LiveBytes}
 	t.mu.Unlock()

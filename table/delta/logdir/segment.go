@@ -105,8 +105,8 @@ func ListDir(ctx context.Context, r store.Reader, dir, after string) ([]store.In
 	}
 }
 
-// names is a listing of _delta_log by the meaning of its names.
-type names struct {
+// Names is a listing of _delta_log by the meaning of its names.
+type Names struct {
 	Commits    []File
 	singles    []Checkpoint
 	parts      map[[2]int64][]File // (version, number of parts) → part of each ordinal
@@ -120,8 +120,8 @@ type names struct {
 // is ignored, for the protocol lets the log grow.
 //
 // Source: Delta PROTOCOL.md "File Types"; spec/delta-vacuum.md 1.1.
-func Classify(entries []store.Info) (names, error) {
-	n := names{parts: map[[2]int64][]File{}}
+func Classify(entries []store.Info) (Names, error) {
+	n := Names{parts: map[[2]int64][]File{}}
 	for _, e := range entries {
 		base := strings.TrimPrefix(e.Name, meta.LogDir+"/")
 		if e.Kind == store.Dir || e.Kind == store.Marker {
@@ -143,7 +143,7 @@ func Classify(entries []store.Info) (names, error) {
 	return n, nil
 }
 
-func (n *names) file(e store.Info, base string) {
+func (n *Names) file(e store.Info, base string) {
 	if base == "_last_vacuum_info" {
 		n.vacuumInfo = true
 		return
@@ -198,7 +198,7 @@ func CommitName(v int64) string { return fmt.Sprintf("%s/%020d.json", meta.LogDi
 // Errors: NotTable for a log without any version; Damaged for a gap that no
 // checkpoint covers.
 // Source: spec/delta-vacuum.md 1.2.
-func buildSegment(n names) (*Segment, error) {
+func buildSegment(n Names) (*Segment, error) {
 	s := &Segment{Version: -1, Info: n.vacuumInfo, staged: n.staged, tmp: n.tmp}
 	checkpoints := n.Complete()
 	if len(n.Commits) == 0 {
@@ -244,7 +244,7 @@ func contiguous(commits []File, version int64) []File {
 }
 
 // Complete returns the complete checkpoints, the best first.
-func (n *names) Complete() []Checkpoint {
+func (n *Names) Complete() []Checkpoint {
 	all := slices.DeleteFunc(n.singles, func(c Checkpoint) bool { return c.Parts[0].Size == 0 })
 	for key, parts := range n.parts {
 		slices.SortFunc(parts, func(a, b File) int { return strings.Compare(a.Name, b.Name) })

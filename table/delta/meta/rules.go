@@ -49,12 +49,6 @@ func plain(name string) bool {
 	}
 }
 
-// VisibleName is Visible for one name in a directory that is visible itself.
-// atRoot says that the directory is the root.
-func (r Rules) VisibleName(name string, atRoot bool) bool {
-	return !r.hidden(name) && !(atRoot && r.HideRootMetadata && name == "metadata")
-}
-
 func (r Rules) hidden(name string) bool {
 	switch {
 	case name == "":

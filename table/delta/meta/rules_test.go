@@ -23,14 +23,11 @@ func TestHiddenRules(t *testing.T) {
 		{plain, "_delta_index/x", false}, {plain, "_delta_index_v2", false}, {meta.Rules{DeltaIndex: true}, "_delta_index/x", true},
 		{plain, "metadata/x", true}, {uniform, "metadata/x", false}, {uniform, "a/metadata/x", false}, {uniform, "metadata", false},
 		{uniform, "metadata_old/x", true}, {uniform, "metadata=a/x", true},
-		{meta.Rules{HideRootMetadata: true}, "metadata/x", false}, {meta.Rules{HideRootMetadata: true}, "a/metadata/x", true},
+		{meta.Rules{HideRootMetadata: true}, "metadata/x", false}, {meta.Rules{HideRootMetadata: true}, "metadata", false}, {meta.Rules{HideRootMetadata: true}, "a/metadata/x", true},
 	} {
 		if got := c.rules.Visible(c.key); got != c.visible {
 			t.Errorf("%q with %+v: visible %v", c.key, c.rules, got)
 		}
-	}
-	if !plain.VisibleName("metadata", true) || (meta.Rules{HideRootMetadata: true}).VisibleName("metadata", true) || !(meta.Rules{HideRootMetadata: true}).VisibleName("metadata", false) {
-		t.Error("VisibleName at the root")
 	}
 }
 
