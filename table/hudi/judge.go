@@ -59,7 +59,7 @@ func (p *Plan) judge(ctx context.Context, f *folder, out []lake.Verdict) ([]lake
 	}
 	dead := len(out)
 	if p.Resumes != "" {
-		if out, err = p.resumedUnlisted(f, out); err != nil {
+		if out, err = p.resumedUnlisted(f, groups, out); err != nil {
 			return nil, sum, err
 		}
 		sum.Unlisted -= int64(len(out) - dead)

@@ -196,7 +196,8 @@ func (p *Plan) resumed(g *group, out []ruling) ([]ruling, error) {
 // plan names, and appends them to out: no reader by the metadata table sees them,
 // Hudi deletes them, and the clean can't complete while they stand. It was
 // planned by a listing of folders, or the metadata table was made anew since.
-func (p *Plan) resumedUnlisted(f *folder, out []lake.Verdict) ([]lake.Verdict, error) {
+// A reader of folders sees them: of a complete write none may be part of what it reads.
+func (p *Plan) resumedUnlisted(f *folder, groups []group, out []lake.Verdict) ([]lake.Verdict, error) {
 	var left []file
 	for i := range f.unlisted {
 		one := &f.unlisted[i]
@@ -211,10 +212,37 @@ func (p *Plan) resumedUnlisted(f *folder, out []lake.Verdict) ([]lake.Verdict, e
 		if p.t.onTimeline(one.Instant) && !p.t.completed(one.Instant) {
 			return nil, p.unsafe(s, "its instant isn't complete")
 		}
+		if why := p.neededByFolders(one, groupID{f.partition, one.FileID}, groups); why != "" {
+			return nil, p.unsafe(s, why)
+		}
 		out = append(out, lake.Verdict{Key: f.key(one.Name), Size: one.size, Modified: one.modified, Reason: lake.ExpiredSlice, ETag: one.etag})
 	}
 	f.unlisted = left
 	return out, nil
+}
+
+// neededByFolders says why a reader that lists folders needs an unlisted file of
+// a complete write, "" if none does: groups are of the listed files.
+func (p *Plan) neededByFolders(one *file, id groupID, groups []group) string {
+	if _, replaced := p.rules.services.replaced[id]; replaced || !p.t.completed(one.Instant) {
+		return ""
+	}
+	until := one.Instant
+	if done := p.t.completion.active[one.Instant]; one.Log && done.Completion != "" {
+		until = done.Completion
+	}
+	i := slices.IndexFunc(groups, func(g group) bool { return g.id == id })
+	if i < 0 || len(groups[i].slices) == 0 || groups[i].slices[0].instant <= until {
+		return "by its folder it is of the newest slice of its file group"
+	}
+	for _, s := range groups[i].slices {
+		whole := true
+		s.files(func(f *file) { whole = whole && p.pending[id.partition][f.Name] })
+		if s.instant == one.Instant && !whole {
+			return "by its folder the plan names only a part of the slice"
+		}
+	}
+	return ""
 }
 
 // onTimeline reports whether any action has a requested time.

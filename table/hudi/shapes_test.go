@@ -436,3 +436,49 @@ func (s *scenario) savepointOf(file string) {
 	s.instant(at, timeline.Savepoint, timeline.Inflight, "", nil)
 	s.instant(at, timeline.Savepoint, timeline.Completed, timeline.FormatTime(s.now, time.UTC), blobtest.Savepoint(s.t, file))
 }
+
+// A pending clean may name what a second attempt of a task left: the metadata
+// table lists the other file, and a reader of folders may open either. It goes
+// only with its whole slice, and not with the newest.
+func TestAPendingCleanOfASecondAttempt(t *testing.T) {
+	for rule, c := range map[string]struct {
+		slice int
+		whole bool
+		kind  lake.Kind
+	}{
+		"of an older slice, with it": {0, true, 0},
+		"of an older slice, alone":   {0, false, lake.Refused},
+		"of the newest slice":        {1, false, lake.Refused},
+	} {
+		for _, version := range []int{6, 9} {
+			s := newScenario(t, version, false)
+			s.content = []byte("x")
+			s.upsert(1, "f")
+			s.upsert(2, "f")
+			s.hour(3)
+			s.texts = string(contents(t, s.store, ".hoodie/hoodie.properties"))
+			s.startListing()
+			base := s.groups[0].slices[c.slice].base
+			id, rest, _ := strings.Cut(base, "_")
+			_, instant, _ := strings.Cut(rest, "_")
+			again := id + "_9-9-9_" + instant
+			s.put("p=1/"+again, []byte("x"), s.now)
+			files := []timeline.CleanFile{s.planned("p=1", again)}
+			if c.whole {
+				files = append(files, s.planned("p=1", base))
+			}
+			data, err := timeline.CleanPlan{Policy: string(LatestVersions), Files: map[string][]timeline.CleanFile{"p=1": files}}.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.instant(s.hour(7), timeline.Clean, timeline.Requested, "", data)
+			e, err := prepareAt(t, s.store, lake.Root{Scheme: "mem", Path: "t"}, s.store, versions(1), s.hourAt(9), lock.None{})
+			if err == nil {
+				err = e.carryOut(t.Context(), s.store)
+			}
+			if lake.KindOf(err) != c.kind {
+				t.Errorf("%s, version %d: %v", rule, version, err)
+			}
+		}
+	}
+}
