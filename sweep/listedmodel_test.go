@@ -34,7 +34,7 @@ type listedModel struct {
 	rolling  map[string]string    // write → the rollback that is requested of it
 	archived []doneWrite
 	seen     map[string]bool // cleans that the listing has
-	given    map[string]bool // files that pending cleans named which were given up
+	given    map[string]bool // files that pending cleans named which were given up, and logs without a slice
 	back     string          // when complete writes were last taken back: older versions may be gone since they were one more
 }
 
@@ -340,6 +340,7 @@ func (m *listedModel) restore(to string) {
 	clear(m.rolling)
 	m.blobModel.restore(to)
 	m.countLogs()
+	m.strand()
 	names := m.w.files(m.dir() + "2*.restore")
 	name := names[len(names)-1]
 	m.back = name[:17]
@@ -357,6 +358,30 @@ func (m *listedModel) restore(to string) {
 		m.takeBack(at)
 	}
 	m.must(m.listing.Write(name[:17], m.time(), mdttest.Difference(m.listing.Listing(), m.onDisk())))
+}
+
+// strand notes the logs of failed writes whose base files a restore took away:
+// in version 6 they stay, of no slice any more.
+func (m *listedModel) strand() {
+	if m.layout != timeline.Layout1 {
+		return
+	}
+	bases, logs := map[string]bool{}, map[string]string{}
+	for p, names := range m.onDisk() {
+		for name := range names {
+			f, _ := datafile.Parse(name)
+			if slice := p + "/" + f.FileID + "@" + f.Instant; f.Log {
+				logs[p+"/"+name] = slice
+			} else {
+				bases[slice] = true
+			}
+		}
+	}
+	for log, slice := range logs {
+		if !bases[slice] {
+			m.given[log] = true
+		}
+	}
 }
 
 // countLogs counts the logs of each group by what lies in its folder: in version
