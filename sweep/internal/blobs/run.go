@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
-	"iter"
 	"strings"
 	"time"
 
@@ -217,33 +215,6 @@ func (r *Run) with(clean reap.Result) reap.Result {
 	return clean
 }
 
-// rest takes off the limits of a run what its drains and its clean did, and
-// names the limit that is used up.
-func (r *Run) rest(o reap.Options, clean reap.Result) (reap.Options, string) {
-	drained, cleaned := r.sum.Own(), clean.Own()
-	if o.MaxDelete > 0 {
-		if o.MaxDelete -= drained.Deleted + cleaned.Deleted + cleaned.Quarantined; o.MaxDelete <= 0 {
-			return o, "--max-delete"
-		}
-	}
-	if o.MaxBytes > 0 {
-		if o.MaxBytes -= drained.Bytes + cleaned.Bytes + cleaned.Moved; o.MaxBytes <= 0 {
-			return o, "--max-bytes"
-		}
-	}
-	if o.MaxDuration > 0 {
-		if o.MaxDuration -= r.o.Own.Now().Sub(r.started); o.MaxDuration <= 0 {
-			return o, "--max-duration"
-		}
-	}
-	return o, ""
-}
-
-// limited is the error of a run that a limit ended between drain and clean.
-func (r *Run) limited(limit, left string) error {
-	return &lake.Error{Op: "apply", Table: r.head.Table, Kind: lake.Limit, Err: fmt.Errorf("%s was reached, %s", limit, left), Hint: "Apply the same plan with the same journal again; it goes on with what is left."}
-}
-
 // keepArtifacts is how long sidecars and intents without use are kept.
 const keepArtifacts = 24 * time.Hour
 
@@ -298,93 +269,6 @@ func (r *Run) drain(ctx context.Context, job reap.Job, o reap.Options, take func
 		r.o.Own.Log.Debug("blobs were judged", "table", r.head.Table, "judged", done.Judged, "deleted", done.Deleted, "alive", done.Spared, "queued", done.Queued, "lock held", done.LockHeld, "took", r.o.Own.Now().Sub(started))
 	}
 	return err
-}
-
-// enqueue makes durable which blobs the clean lets go, and encodes its sidecar.
-// Once the clean is published that is done, for good: to queue them anew would
-// pass off a blob that was uploaded since for one that the clean let go.
-func (r *Run) enqueue(ctx context.Context) error {
-	for v, err := range r.o.Plan.Rows() {
-		if err == nil && (v.URI == "" || v.DueAt.Before(r.head.Created)) {
-			continue
-		}
-		if err == nil {
-			err = r.fresh.Add(v)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if r.fresh.Len() == 0 {
-		return nil
-	}
-	if r.clean.Published() {
-		return r.recall(ctx)
-	}
-	r.count = r.fresh.Len()
-	var err error
-	if r.sidecar, _, err = blobqueue.EncodePaths(blobqueue.SpellingOf(r.names), r.ids); err != nil {
-		return err
-	}
-	r.queued = r.now()
-	at, err := r.own.instant(ctx, r.queued)
-	if err != nil {
-		return err
-	}
-	entries := func(yield func(blobqueue.Entry, error) bool) {
-		for v, err := range r.fresh.Sorted() {
-			if !yield(blobqueue.Entry{Path: v.URI, Enqueued: at, Source: at, At: r.queued, Size: v.Size, Modified: v.Modified, ETag: v.ETag}, err) {
-				return
-			}
-		}
-	}
-	_, err = r.queue.Update(ctx, r.queued, func(old *blobqueue.Snapshot) (iter.Seq2[blobqueue.Entry, error], blobqueue.Stats, error) {
-		return blobqueue.Merge(old.Entries(ctx), entries), blobqueue.Stats{}, nil
-	})
-	return err
-}
-
-// recall narrows the blobs that the clean lets go to those that still wait
-// since an earlier run of the plan queued them.
-func (r *Run) recall(ctx context.Context) (err error) {
-	listed := r.fresh
-	r.fresh = filelist.NewSorter("", r.o.Own.Memory/8)
-	defer func() { err = errors.Join(err, listed.Close()) }()
-	snap, err := r.queue.Load(ctx)
-	if err != nil {
-		return err
-	}
-	next, stop := iter.Pull2(snap.Entries(ctx))
-	defer stop()
-	e, err, more := next()
-	for v, verr := range listed.Sorted() {
-		for more && err == nil && e.Path < v.URI {
-			e, err, more = next()
-		}
-		if err = errors.Join(err, verr); err != nil {
-			return err
-		}
-		if !more || e.Path != v.URI {
-			continue
-		}
-		if e.At.After(r.queued) {
-			r.queued = e.At
-		}
-		if err := r.fresh.Add(v); err != nil {
-			return err
-		}
-	}
-	r.count = r.fresh.Len()
-	return err
-}
-
-// ids yields the blobs that the clean lets go.
-func (r *Run) ids(yield func(lake.BlobID, error) bool) {
-	for v, err := range r.fresh.Sorted() {
-		if !yield(lake.BlobID(v.URI), err) {
-			return
-		}
-	}
 }
 
 // Publish writes the sidecar before the clean is published.
@@ -448,28 +332,4 @@ func (r *Run) tell(outcome func(reap.Outcome)) error {
 		outcome(reap.Outcome{URI: v.URI, Size: v.Size, Reason: v.Reason, Outcome: filelist.Queued})
 	}
 	return nil
-}
-
-// waited drains what this plan queued, once its grace time is over, with what
-// the clean left of the run's limits. If that is nothing, or too little for the
-// wait, the blobs stay queued, and the limit is named.
-func (r *Run) waited(ctx context.Context, job reap.Job, o reap.Options, clean reap.Result) (limit string, err error) {
-	wait := r.queued.Add(time.Duration(r.state.Grace)).Sub(r.now())
-	rest, limit := r.rest(o, clean)
-	if limit == "" && o.MaxDuration > 0 && wait >= rest.MaxDuration {
-		limit = "--max-duration"
-	}
-	if limit != "" {
-		return limit, errors.Join(r.limited(limit, fmt.Sprintf("%d blobs stay queued", r.count)), r.tell(o.Outcome))
-	}
-	if wait > 0 {
-		r.o.Own.Log.Info("waiting until the blobs that were queued are due", "table", r.head.Table, "for", wait.Round(time.Second))
-		if err := r.o.Own.Sleep(ctx, wait); err != nil {
-			return "", &lake.Error{Op: "wait for blobs", Table: r.head.Table, Kind: lake.Interrupted, Err: err, Hint: "The blobs stay queued: a later run deletes them."}
-		}
-		if rest, limit = r.rest(o, clean); limit != "" {
-			return limit, errors.Join(r.limited(limit, fmt.Sprintf("%d blobs stay queued", r.count)), r.tell(o.Outcome))
-		}
-	}
-	return "", r.drain(ctx, job, rest, func(v *lake.Verdict) bool { return !v.DueAt.Before(r.head.Created) })
 }
