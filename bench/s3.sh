@@ -4,7 +4,7 @@
 #
 #	bench/s3.sh [PART…]        peer, memory, deletes; all by default
 #
-#	peer     480,000 objects, 20 ms a request: a full dry run against deltalake's
+#	peer     480,000 objects, 20 ms a request: a full dry run against deltalake's, the best of three in turn
 #	memory   10 million objects, 9 million live: peak memory of a full dry run
 #	deletes  100,000 dead of a million, 3,500 deleted keys a second: the time against the limit's own
 #
@@ -64,14 +64,18 @@ peer() {
 	table s480k
 	[ -d "$work/venv" ] || { python3 -m venv "$work/venv" && "$work/venv/bin/pip" -q install deltalake; }
 	serve s480k -latency 20ms
-	measure ours "${lakesweep[@]}" plan s3://bench/t --mode full -o paths
-	sort "$work/out" | md5sum
-	stats
-	measure deltalake "$work/venv/bin/python" -c '
+	local best=1e9 least=1e9
+	for _ in 1 2 3; do
+		measure ours "${lakesweep[@]}" plan s3://bench/t --mode full -o paths
+		sort "$work/out" | md5sum
+		stats
+		measure deltalake "$work/venv/bin/python" -c '
 import deltalake
 for path in deltalake.DeltaTable("s3://bench/t").vacuum(retention_hours=168, dry_run=True, full=True): print(path)'
-	sort "$work/out" | md5sum
-	ratio "deltalake / lakesweep" "$deltalake / $ours"
+		sort "$work/out" | md5sum
+		read -r best least < <(awk "BEGIN{print ($ours < $best ? $ours : $best), ($deltalake < $least ? $deltalake : $least)}")
+	done
+	ratio "deltalake / lakesweep, best of three each" "$least / $best"
 }
 
 memory() {
