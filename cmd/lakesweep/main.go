@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"syscall"
 	"time"
 	_ "time/tzdata" // --time-zone and --timeline-zone work where the system has no zones
@@ -22,10 +23,13 @@ func main() {
 		signal.Stop(signals) // a second one ends the process at once
 		cancel(cli.Interrupt(s))
 	}()
-	// The collector runs when as much garbage has gathered as is alive. A plan
-	// holds little for long, and would be collected dozens of times a second.
-	// Bytes that are never touched take no memory, and let that much more gather.
-	room := make([]byte, 32<<20)
+	// The collector runs when half as much garbage has gathered as is alive. A
+	// plan holds little for long, and would be collected dozens of times a second.
+	// Bytes that are never touched take no memory, and let half as much more gather.
+	room := make([]byte, 96<<20)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
 	status := cli.Main(ctx, cli.Process{
 		Args:   os.Args[1:],
 		Env:    os.Environ(),
