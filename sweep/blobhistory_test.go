@@ -28,12 +28,7 @@ import (
 // A fifth as many as of the other random histories, from the same -seed.
 func TestRandomBlobHistories(t *testing.T) {
 	n := max(many()/5, 1)
-	seed := firstOf(t, n)
-	for i := range uint64(n) {
-		if !t.Run(fmt.Sprint(seed+i), func(t *testing.T) { t.Parallel(); newBlobHistory(t, seed+i).run() }) {
-			return
-		}
-	}
+	inParallel(t, n, firstOf(t, n), func(t *testing.T, seed uint64) { newBlobHistory(t, seed).run() })
 }
 
 type blobHistory struct {
@@ -54,7 +49,7 @@ func newBlobHistory(t *testing.T, seed uint64) *blobHistory {
 	w := newBlobWorld(t, t)
 	h := &blobHistory{t: t, w: w, rng: rand.New(rand.NewPCG(seed, 7)), names: []string{"a", "b", "c", "d"}, letGo: map[string]bool{}}
 	h.m = newBlobModel(w, []timeline.Layout{timeline.Layout1, timeline.Layout2}[h.one(2)], h.one(2) == 0)
-	h.policy = []HudiRequest{{RetainCommits: 1}, {RetainCommits: 2}, {RetainVersions: 1}, {RetainVersions: 2}, {RetainHours: 2}}[h.one(5)]
+	h.policy = h.anyPolicy()
 	h.minAge = []time.Duration{0, 40 * time.Hour}[h.one(2)]
 	w.upload(h.names...)
 	w.pass(72)
@@ -69,6 +64,11 @@ func (h *blobHistory) run() {
 		h.m.check()
 	}
 	h.finish()
+}
+
+// anyPolicy draws what a clean retains.
+func (h *blobHistory) anyPolicy() HudiRequest {
+	return []HudiRequest{{RetainCommits: 1}, {RetainCommits: 2}, {RetainVersions: 1}, {RetainVersions: 2}, {RetainHours: 2}}[h.one(5)]
 }
 
 // one draws a number below n.

@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -31,12 +30,7 @@ import (
 // A tenth as many as of the other random histories, from the same -seed.
 func TestRandomListedHistories(t *testing.T) {
 	n := max(many()/10, 1)
-	seed := firstOf(t, n)
-	for i := range uint64(n) {
-		if !t.Run(fmt.Sprint(seed+i), func(t *testing.T) { t.Parallel(); newListedHistory(t, seed+i).run() }) {
-			return
-		}
-	}
+	inParallel(t, n, firstOf(t, n), func(t *testing.T, seed uint64) { newListedHistory(t, seed).run() })
 }
 
 // listedHistory is a blobHistory without blobs, of a table with a metadata table.
@@ -55,7 +49,7 @@ func newListedHistory(t *testing.T, seed uint64) *listedHistory {
 	h := &listedHistory{blobHistory: b}
 	h.m = newListedModel(w, []int{6, 8, 9}[h.one(3)], h.yes())
 	b.m = h.m.blobModel
-	h.policy = []HudiRequest{{RetainCommits: 1}, {RetainCommits: 2}, {RetainVersions: 1}, {RetainVersions: 2}, {RetainHours: 2}}[h.one(5)]
+	h.policy = h.anyPolicy()
 	h.config = "hoodie.write.lock.provider=org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider\n"
 	for _, key := range []string{"hoodie.clean.incremental.enabled=false", "hoodie.write.empty.clean.interval.hours=1", "hoodie.clean.trigger.max.commits=2", "hoodie.clean.max.commits.to.clean=2"} {
 		if h.one(4) == 0 {

@@ -57,6 +57,15 @@ func firstOf(t *testing.T, n int) uint64 {
 	return seed
 }
 
+// inParallel runs n histories, one for each seed from first on, until one fails.
+func inParallel(t *testing.T, n int, first uint64, run func(t *testing.T, seed uint64)) {
+	for seed := first; seed < first+uint64(n); seed++ {
+		if !t.Run(fmt.Sprint(seed), func(t *testing.T) { t.Parallel(); run(t, seed) }) {
+			return
+		}
+	}
+}
+
 const modelTable = "mem://x/t"
 
 func (m *model) engine(t testing.TB, st store.Store) *Engine {
@@ -159,12 +168,7 @@ func (m *model) garbage(cutoff time.Time) (out []string) {
 // file of a retained version may go; all garbage goes in the end; a second run
 // with nothing newly due deletes nothing.
 func TestRandomHistories(t *testing.T) {
-	seed := firstOf(t, many())
-	for i := range uint64(many()) {
-		if !t.Run(fmt.Sprint(seed+i), func(t *testing.T) { t.Parallel(); history(t, seed+i) }) {
-			return
-		}
-	}
+	inParallel(t, many(), firstOf(t, many()), history)
 }
 
 func history(t *testing.T, seed uint64) {

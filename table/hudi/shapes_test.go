@@ -99,6 +99,22 @@ func (s *scenario) planned(partition, name string) timeline.CleanFile {
 	return timeline.CleanFile{Path: &path, Bootstrap: &no}
 }
 
+// finishes has a run finish a clean of p=1, by versions, that somebody left at
+// hour 7 with a plan of files.
+func (s *scenario) finishes(t *testing.T, files ...timeline.CleanFile) error {
+	t.Helper()
+	data, err := timeline.CleanPlan{Policy: string(LatestVersions), Files: map[string][]timeline.CleanFile{"p=1": files}}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.instant(s.hour(7), timeline.Clean, timeline.Requested, "", data)
+	e, err := prepareAt(t, s.store, lake.Root{Scheme: "mem", Path: "t"}, s.store, versions(1), s.hourAt(9), lock.None{})
+	if err == nil {
+		err = e.carryOut(t.Context(), s.store)
+	}
+	return err
+}
+
 // F8: a table that was never written has nothing to clean.
 func TestNoCommitNoPlan(t *testing.T) {
 	s := newScenario(t, 9, false)
@@ -402,15 +418,7 @@ func TestAPendingCleanThatNamesWhatIsNotListed(t *testing.T) {
 			file := "p=1/" + s.base(s.group("p=1", "g"), at).base
 			c.change(s, file, at)
 			old := s.groups[0].slices[0].base
-			data, err := timeline.CleanPlan{Policy: string(LatestVersions), Files: map[string][]timeline.CleanFile{"p=1": {s.planned("p=1", old), s.planned("p=1", lake.Key(file).Base())}}}.Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.instant(s.hour(7), timeline.Clean, timeline.Requested, "", data)
-			e, err := prepareAt(t, s.store, lake.Root{Scheme: "mem", Path: "t"}, s.store, versions(1), s.hourAt(9), lock.None{})
-			if err == nil {
-				err = e.carryOut(t.Context(), s.store)
-			}
+			err := s.finishes(t, s.planned("p=1", old), s.planned("p=1", lake.Key(file).Base()))
 			if lake.KindOf(err) != c.kind {
 				t.Errorf("%s, version %d: %v", rule, version, err)
 			}
@@ -467,15 +475,7 @@ func TestAPendingCleanOfASecondAttempt(t *testing.T) {
 			if c.whole {
 				files = append(files, s.planned("p=1", base))
 			}
-			data, err := timeline.CleanPlan{Policy: string(LatestVersions), Files: map[string][]timeline.CleanFile{"p=1": files}}.Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.instant(s.hour(7), timeline.Clean, timeline.Requested, "", data)
-			e, err := prepareAt(t, s.store, lake.Root{Scheme: "mem", Path: "t"}, s.store, versions(1), s.hourAt(9), lock.None{})
-			if err == nil {
-				err = e.carryOut(t.Context(), s.store)
-			}
+			err := s.finishes(t, files...)
 			if lake.KindOf(err) != c.kind {
 				t.Errorf("%s, version %d: %v", rule, version, err)
 			}
