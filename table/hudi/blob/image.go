@@ -18,7 +18,9 @@ func (s *avroSchema) images() bool {
 	return root != nil && slices.ContainsFunc(root.fields, isImage)
 }
 
-// imageReferences yields every external_path in a record as JSON text.
+// imageReferences yields every external_path in a record as JSON text, alone
+// or within what names its type: {"string": …} as Avro's JSON has unions,
+// {"bytes": …} as a record's own text has bytes.
 func imageReferences(text string, emit func(Reference) error) error {
 	if text == "" {
 		return nil
@@ -27,25 +29,25 @@ func imageReferences(text string, emit func(Reference) error) error {
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		return badRecord("image of a change: %w", err)
 	}
-	return pathsIn(doc, emit)
+	return pathsIn(doc, false, emit)
 }
 
-func pathsIn(doc any, emit func(Reference) error) error {
+// pathsIn yields the texts that are an external_path or lie in one.
+func pathsIn(doc any, within bool, emit func(Reference) error) error {
 	switch d := doc.(type) {
+	case string:
+		if within && d != "" {
+			return emit(Reference{Path: d})
+		}
 	case []any:
 		for _, one := range d {
-			if err := pathsIn(one, emit); err != nil {
+			if err := pathsIn(one, within, emit); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
 		for name, one := range d {
-			if path, ok := one.(string); ok && name == fieldPath && path != "" {
-				if err := emit(Reference{Path: path}); err != nil {
-					return err
-				}
-			}
-			if err := pathsIn(one, emit); err != nil {
+			if err := pathsIn(one, within || name == fieldPath, emit); err != nil {
 				return err
 			}
 		}
