@@ -14,6 +14,7 @@ import (
 	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
 	"github.com/lakesweep/lakesweep/table/hudi"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -25,14 +26,14 @@ type hudiRun struct {
 	*place
 	req    PlanRequest
 	table  *hudi.Table
-	config hudi.Config
+	config retain.Config
 	lock   timeline.Properties // the keys of the lock provider
 }
 
 // openHudi opens the table at p and reads what its clean is to retain: from
 // the table, the file of --config and the flags, the later over the earlier.
 func (e *Engine) openHudi(ctx context.Context, p *place, req PlanRequest) (*hudiRun, error) {
-	run := &hudiRun{place: p, req: req, config: hudi.NewConfig()}
+	run := &hudiRun{place: p, req: req, config: retain.NewConfig()}
 	if err := run.refuse(); err != nil {
 		return nil, err
 	}
@@ -92,15 +93,15 @@ func (run *hudiRun) configure() error {
 	}
 	if h.Policy != "" {
 		var err error
-		if c.Policy, err = hudi.ParsePolicy(h.Policy); err != nil {
+		if c.Policy, err = retain.ParsePolicy(h.Policy); err != nil {
 			return err
 		}
 	}
 	for _, f := range []struct {
 		n      int
 		to     *int
-		policy hudi.Policy
-	}{{h.RetainCommits, &c.Commits, hudi.LatestCommits}, {h.RetainHours, &c.Hours, hudi.LatestHours}, {h.RetainVersions, &c.Versions, hudi.LatestVersions}} {
+		policy retain.Policy
+	}{{h.RetainCommits, &c.Commits, retain.LatestCommits}, {h.RetainHours, &c.Hours, retain.LatestHours}, {h.RetainVersions, &c.Versions, retain.LatestVersions}} {
 		if f.n == 0 {
 			continue
 		}
@@ -113,9 +114,9 @@ func (run *hudiRun) configure() error {
 	}
 	if !run.req.Cutoff.IsZero() {
 		if h.Policy == "" {
-			c.Policy = hudi.LatestHours
+			c.Policy = retain.LatestHours
 		}
-		if c.Policy != hudi.LatestHours {
+		if c.Policy != retain.LatestHours {
 			return invalid(run.given, "--cutoff with a policy that doesn't count hours", "Use --policy latest-hours, or leave --cutoff out.")
 		}
 		c.Cutoff = run.req.Cutoff

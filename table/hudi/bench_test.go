@@ -8,6 +8,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store/mem"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -51,7 +52,7 @@ func BenchmarkPlan(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		c := NewConfig()
+		c := retain.NewConfig()
 		c.Commits = 1
 		p, err := t.Plan(b.Context(), c)
 		if err != nil {

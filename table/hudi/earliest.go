@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -11,15 +12,15 @@ import (
 // LatestVersions always, else nothing is cleaned then. why says how it came about.
 //
 // Source: Hudi 1.2.0, CleanerUtils.getEarliestCommitToRetain; spec/hudi-clean.md 5.3; careful difference 7.
-func (t *Table) earliest(c Config, now time.Time, last *lastClean) (i *timeline.Instant, why string, err error) {
+func (t *Table) earliest(c retain.Config, now time.Time, last *lastClean) (i *timeline.Instant, why string, err error) {
 	completed := t.timeline.Writes()
 	switch c.Policy {
-	case LatestCommits:
+	case retain.LatestCommits:
 		if len(completed) <= c.Commits {
 			return nil, "no more commits than are retained", nil
 		}
 		i, why = &completed[len(completed)-c.Commits], "the oldest of the latest commits"
-	case LatestHours:
+	case retain.LatestHours:
 		zone, err := timeline.Zone(t.properties, t.o.Zone)
 		if err != nil {
 			return nil, "", err
@@ -55,7 +56,7 @@ func (t *Table) earliestPending() (timeline.Instant, bool) {
 
 // capped moves i back so that at most MaxCommits commits lie between the last
 // clean's earliest commit and it.
-func (t *Table) capped(c Config, completed []timeline.Instant, i *timeline.Instant, last *lastClean) *timeline.Instant {
+func (t *Table) capped(c retain.Config, completed []timeline.Instant, i *timeline.Instant, last *lastClean) *timeline.Instant {
 	if last == nil || last.meta.Earliest == "" {
 		return i
 	}

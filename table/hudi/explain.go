@@ -7,12 +7,13 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
 
 // Explain says why a file would stay or go under a policy.
 //
 // Errors: as Plan and Verdicts.
-func (t *Table) Explain(ctx context.Context, key lake.Key, c Config) (table.Explanation, error) {
+func (t *Table) Explain(ctx context.Context, key lake.Key, c retain.Config) (table.Explanation, error) {
 	x := table.Explanation{Path: string(key)}
 	say := func(verdict, action, rule string) (table.Explanation, error) {
 		x.Verdict = verdict

@@ -12,6 +12,7 @@ import (
 	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/store/mem"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
 
 var errFault = errors.New("fault of the test")
@@ -60,7 +61,7 @@ func TestFaultAtEveryStoreCall(t *testing.T) {
 	}
 }
 
-func clean(t *testing.T, s store.Store, c Config, now time.Time) error {
+func clean(t *testing.T, s store.Store, c retain.Config, now time.Time) error {
 	t.Helper()
 	e, err := prepareAt(t, s, lake.Root{Scheme: "mem", Authority: "x", Path: "t"}, s, c, now, lock.None{})
 	if err != nil {

@@ -13,12 +13,13 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table/hudi/internal/fixture"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
 
-func configOf(t *testing.T, p fixture.Policy) Config {
+func configOf(t *testing.T, p fixture.Policy) retain.Config {
 	t.Helper()
-	c := NewConfig()
-	c.Policy = Policy(p.Policy)
+	c := retain.NewConfig()
+	c.Policy = retain.Policy(p.Policy)
 	for key, n := range p.Options {
 		switch key {
 		case "retain_commits":
@@ -103,7 +104,7 @@ func TestPlansAreHudis(t *testing.T) {
 				} else if claim != nil {
 					earliest = claim.Time
 				}
-				if _, pending := tab.earliestPending(); pending && p.Config.Policy == LatestHours && earliest < policy.Earliest {
+				if _, pending := tab.earliestPending(); pending && p.Config.Policy == retain.LatestHours && earliest < policy.Earliest {
 					earliest = policy.Earliest // careful difference 7
 				}
 				if earliest != policy.Earliest || p.Last != policy.LastComplete {

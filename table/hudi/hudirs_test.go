@@ -12,6 +12,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
 
 // The tables that hudi-rs tests its reader with, of versions 6, 8 and 9, by
@@ -44,7 +45,7 @@ func TestTablesOfHudiRS(t *testing.T) {
 			if err := tab.Verify(t.Context(), func(f table.Finding) error { t.Errorf("%+v", f); return nil }); err != nil {
 				t.Fatal(err)
 			}
-			for _, c := range []Config{commits(1), hours(1), versions(1)} {
+			for _, c := range []retain.Config{commits(1), hours(1), versions(1)} {
 				p, err := tab.Plan(t.Context(), c)
 				if err != nil {
 					t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -43,7 +44,7 @@ func (s *scenario) cleanedTo(h, earliest int, saved ...int) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	plan, err := timeline.CleanPlan{LastCompleted: meta.LastCompleted, Policy: string(LatestCommits)}.Encode()
+	plan, err := timeline.CleanPlan{LastCompleted: meta.LastCompleted, Policy: string(retain.LatestCommits)}.Encode()
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func (s *scenario) cleanedTo(h, earliest int, saved ...int) {
 }
 
 // looksAt returns the partitions that a plan looks at, "all" or their names.
-func (s *scenario) looksAt(c Config) string {
+func (s *scenario) looksAt(c retain.Config) string {
 	s.t.Helper()
 	p, err := openAt(s.t, s.store, s.now).Plan(s.t.Context(), c)
 	switch {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/mdt"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -67,7 +68,7 @@ func (t *Table) Info() table.Info {
 	if at, err := timeline.ParseTime(info.Instant, zone); err == nil {
 		info.Committed = at.UTC()
 	}
-	info.Retention = fmt.Sprintf("%d commits", NewConfig().Commits)
+	info.Retention = fmt.Sprintf("%d commits", retain.NewConfig().Commits)
 	return info
 }
 

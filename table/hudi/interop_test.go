@@ -16,6 +16,7 @@ import (
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/internal/fixture"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
 
 // onDisk writes a table to a folder and opens it.
@@ -126,7 +127,7 @@ func TestWeFinishHudisCleans(t *testing.T) {
 				c.Table.Put(name, contents(t, c.Answers["commits"], name), time.Time{})
 			}
 		}
-		e, err := prepareAt(t, c.Table, lake.Root{Scheme: "file", Path: "lake/" + c.Name + "/commits/table"}, c.Table, NewConfig(), p.Now.Add(time.Hour), lock.None{})
+		e, err := prepareAt(t, c.Table, lake.Root{Scheme: "file", Path: "lake/" + c.Name + "/commits/table"}, c.Table, retain.NewConfig(), p.Now.Add(time.Hour), lock.None{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/store/mem"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
 
 // Whatever a table's history and the policy: no retained commit loses a file,
@@ -22,7 +23,7 @@ func TestNothingNeededEverDies(t *testing.T) {
 		for range 10 + m.rng.IntN(25) {
 			m.step()
 		}
-		for _, c := range []Config{m.config(LatestCommits), m.config(LatestVersions), m.config(LatestHours)} {
+		for _, c := range []retain.Config{m.config(retain.LatestCommits), m.config(retain.LatestVersions), m.config(retain.LatestHours)} {
 			p, err := openAt(t, s, m.clock()).Plan(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
@@ -120,7 +121,7 @@ func TestWriterBetweenTheStepsOfAClean(t *testing.T) {
 		}
 		for round := range 4 {
 			k := &killer{s, m.rng.IntN(12)}
-			c := m.config([]Policy{LatestCommits, LatestVersions, LatestHours}[m.rng.IntN(3)])
+			c := m.config([]retain.Policy{retain.LatestCommits, retain.LatestVersions, retain.LatestHours}[m.rng.IntN(3)])
 			e, err := prepareBy(t, s, lake.Root{Scheme: "mem", Authority: "x", Path: "t"}, k, c, m.clock, lock.None{})
 			if err != nil {
 				if lake.KindOf(err) == lake.Refused {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
 
 // judge rules on one partition: it appends its dead files to out, with its
@@ -112,7 +113,7 @@ func (p *Plan) rule(g *group, out []ruling) ([]ruling, error) {
 func (p *Plan) partitionDead(f *folder, dead int) bool {
 	return f.partition != "" && p.t.partitioned() && f.marker != nil && (dead > 0 || p.Resumes != "") &&
 		dead == len(f.files)-missing(f.files) && len(f.unlisted) == 0 && len(f.foreign) == 0 && !f.nested &&
-		(p.Resumes != "" && p.rules.dead[f.partition] || p.Resumes == "" && (p.Config.Policy == LatestVersions || p.rules.services.lastReplaced[f.partition] < p.rules.earliest))
+		(p.Resumes != "" && p.rules.dead[f.partition] || p.Resumes == "" && (p.Config.Policy == retain.LatestVersions || p.rules.services.lastReplaced[f.partition] < p.rules.earliest))
 }
 
 func missing(files []file) (n int) {
@@ -142,7 +143,7 @@ func (p *Plan) count(sum *Summary, v *ruling) {
 	}
 	if v.replaced && !v.dead && v.because.Action != "savepoint" {
 		by := p.rules.services.replaced[v.group].Time
-		if (by < p.rules.earliest || p.Config.Policy == LatestVersions) && (sum.HeldBack == "" || by < sum.HeldBack) {
+		if (by < p.rules.earliest || p.Config.Policy == retain.LatestVersions) && (sum.HeldBack == "" || by < sum.HeldBack) {
 			sum.HeldBack = by
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/store/local"
 	"github.com/lakesweep/lakesweep/table/hudi/mdttest"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -117,7 +118,7 @@ func TestHudiListsWhatOurCleansLeave(t *testing.T) {
 			t.Fatal(err)
 		}
 		for round := range 2 {
-			c := m.config([]Policy{LatestCommits, LatestVersions, LatestHours}[m.rng.IntN(3)])
+			c := m.config([]retain.Policy{retain.LatestCommits, retain.LatestVersions, retain.LatestHours}[m.rng.IntN(3)])
 			fail := func(format string, args ...any) {
 				t.Helper()
 				t.Errorf("seed %d, round %d, version %d, mor %v, %s %d/%d/%d:\n%s", seed, round, m.version, m.mor, c.Policy, c.Commits, c.Versions, c.Hours, strings.Join(m.trace, "\n"))

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/avro/ocf"
 
 	"github.com/lakesweep/lakesweep/table/hudi/mdttest"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -570,7 +571,7 @@ func (m *model) clean(at string) string {
 		return ""
 	}
 	meta := timeline.CleanMetadata{StartTime: at, LastCompleted: m.writes[m.rng.IntN(len(m.writes))].time}
-	plan := timeline.CleanPlan{LastCompleted: meta.LastCompleted, Policy: string(LatestCommits)}
+	plan := timeline.CleanPlan{LastCompleted: meta.LastCompleted, Policy: string(retain.LatestCommits)}
 	if m.rng.IntN(4) > 0 {
 		w := m.writes[m.rng.IntN(len(m.writes))]
 		meta.Earliest = w.time

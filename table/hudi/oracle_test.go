@@ -19,6 +19,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
 
 // oracle is Hudi's own planner, in one JVM: the program that the environment
@@ -151,7 +152,7 @@ func TestPlansAreTheOracles(t *testing.T) {
 		for range 5 + m.rng.IntN(20) {
 			m.step()
 		}
-		for _, c := range []Config{m.config(LatestCommits), m.config(LatestVersions), m.config(LatestHours)} {
+		for _, c := range []retain.Config{m.config(retain.LatestCommits), m.config(retain.LatestVersions), m.config(retain.LatestHours)} {
 			a := askPlan(t, program, dir, c, m)
 			if a.Error != nil {
 				t.Errorf("seed %d, %s: the oracle fails: %v\n%s", seed, c.Policy, a.Error, strings.Join(m.trace, "\n"))
@@ -174,8 +175,8 @@ func TestPlansAreTheOracles(t *testing.T) {
 	}
 }
 
-func (m *model) config(p Policy) Config {
-	c := NewConfig()
+func (m *model) config(p retain.Policy) retain.Config {
+	c := retain.NewConfig()
 	c.Policy, c.Commits, c.Versions, c.Hours = p, 1+m.rng.IntN(5), 1+m.rng.IntN(3), 1+m.rng.IntN(12)
 	if m.rng.IntN(3) == 0 {
 		c.Incremental = false
@@ -186,17 +187,17 @@ func (m *model) config(p Policy) Config {
 	return c
 }
 
-func askPlan(t *testing.T, o *oracle, dir string, c Config, m *model) oracleAnswer {
+func askPlan(t *testing.T, o *oracle, dir string, c retain.Config, m *model) oracleAnswer {
 	words := []string{"plan", dir, "--set", "hoodie.metadata.enable=" + strconv.FormatBool(m.listing != nil), "--set", "hoodie.clean.incremental.enabled=" + strconv.FormatBool(c.Incremental)}
 	if c.MaxCommits < 1000 {
 		words = append(words, "--set", "hoodie.clean.max.commits.to.clean="+strconv.FormatInt(c.MaxCommits, 10))
 	}
 	switch c.Policy {
-	case LatestCommits:
+	case retain.LatestCommits:
 		words = append(words, "--policy", "latest-commits", "--retain", strconv.Itoa(c.Commits))
-	case LatestVersions:
+	case retain.LatestVersions:
 		words = append(words, "--policy", "latest-versions", "--retain", strconv.Itoa(c.Versions))
-	case LatestHours:
+	case retain.LatestHours:
 		words = append(words, "--policy", "latest-hours", "--retain", strconv.Itoa(c.Hours), "--now", m.clock().Format(time.RFC3339))
 	}
 	return o.ask(t, words...)
@@ -205,7 +206,7 @@ func askPlan(t *testing.T, o *oracle, dir string, c Config, m *model) oracleAnsw
 // clock is when the clean is planned: half an hour after the last step.
 func (m *model) clock() time.Time { return m.now.Add(30 * time.Minute) }
 
-func (m *model) compare(t *testing.T, o *oracle, dir string, c Config, a oracleAnswer, odd *int) string {
+func (m *model) compare(t *testing.T, o *oracle, dir string, c retain.Config, a oracleAnswer, odd *int) string {
 	t.Helper()
 	tab := openOn(t, dir, m.clock)
 	p, err := tab.Plan(t.Context(), c)
@@ -216,7 +217,7 @@ func (m *model) compare(t *testing.T, o *oracle, dir string, c Config, a oracleA
 	files = slices.DeleteFunc(files, func(f string) bool { return lake.Key(f).Base() == ".hoodie_partition_metadata" })
 	// Careful difference 7: by hours, less dies while something is pending or
 	// was long in flight.
-	if c.Policy == LatestHours && a.Earliest != nil && (p.Earliest == nil || p.Earliest.Time < *a.Earliest) {
+	if c.Policy == retain.LatestHours && a.Earliest != nil && (p.Earliest == nil || p.Earliest.Time < *a.Earliest) {
 		*odd++
 		a.Files = slices.DeleteFunc(a.Files, func(f string) bool { return !slices.Contains(files, f) })
 		a.Dead = slices.DeleteFunc(a.Dead, func(p string) bool { return !slices.Contains(dirs, p) })

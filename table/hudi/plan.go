@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
 // Plan is a clean that is planned but nowhere written. Its Verdicts are read
 // once; the Summary is complete when they have ended without an error.
 type Plan struct {
-	Config      Config
+	Config      retain.Config
 	Earliest    *timeline.Instant // the policy's earliest commit to retain, nil for none
 	Last        string            // requested time of the last completed commit
 	Why         string            // why there is nothing to do, or how the earliest commit came about
@@ -66,13 +67,13 @@ const sample = 100
 //
 // Errors: Invalid, Damaged; Refused for a pending clean that can't be carried
 // out, and while a restore, or the rollback of a complete write, is pending.
-func (t *Table) Plan(ctx context.Context, c Config) (*Plan, error) {
+func (t *Table) Plan(ctx context.Context, c retain.Config) (*Plan, error) {
 	p, err := t.plan(ctx, c)
 	return p, t.wrap(err)
 }
 
-func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
-	if err := c.check(nil); err != nil {
+func (t *Table) plan(ctx context.Context, c retain.Config) (*Plan, error) {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	if err := t.unwinding(ctx); err != nil {
@@ -105,7 +106,7 @@ func (t *Table) plan(ctx context.Context, c Config) (*Plan, error) {
 	p.rules = rules{c: c, services: &t.services}
 	if p.Earliest != nil {
 		p.rules.earliest = p.Earliest.Time
-	} else if c.Policy != LatestVersions {
+	} else if c.Policy != retain.LatestVersions {
 		return p.nothing(p.Why)
 	}
 	if len(t.services.savepoints) > 0 { // until the next clean writers archive nothing that one of them holds
@@ -148,7 +149,7 @@ func (p *Plan) choose(ctx context.Context, last *lastClean) (err error) {
 		p.start, p.descend, err = p.t.all()
 		return err
 	}
-	if p.Config.Policy == LatestVersions || !p.Config.Incremental || p.Config.Orphans || last == nil || last.meta.Extra[extraAhead] != "" || strings.TrimSpace(last.meta.Earliest) == "" || last.meta.Earliest < p.t.timeline.Start() {
+	if p.Config.Policy == retain.LatestVersions || !p.Config.Incremental || p.Config.Orphans || last == nil || last.meta.Extra[extraAhead] != "" || strings.TrimSpace(last.meta.Earliest) == "" || last.meta.Earliest < p.t.timeline.Start() {
 		return full()
 	}
 	for _, old := range strings.Split(last.meta.Extra["savepointed_timestamps"], ",") {
@@ -236,7 +237,7 @@ func (p *Plan) Verdicts(ctx context.Context) iter.Seq2[lake.Verdict, error] {
 		go func() {
 			defer close(batches)
 			requests, err := p.t.walk(ctx, p.start, p.descend, func(ctx context.Context, f folder) error {
-				if !p.Config.wanted(f.partition) {
+				if !p.Config.Wanted(f.partition) {
 					return nil
 				}
 				var room []lake.Verdict
@@ -334,7 +335,7 @@ func (s *Summary) add(o Summary) {
 func (p *Plan) Claim() (*timeline.Instant, error) {
 	held := p.Summary.HeldBack
 	switch {
-	case p.Config.Policy == LatestVersions && p.Resumes == "":
+	case p.Config.Policy == retain.LatestVersions && p.Resumes == "":
 		if p.partial() {
 			held = p.t.services.oldestReplace()
 		}
@@ -358,7 +359,7 @@ func (p *Plan) Claim() (*timeline.Instant, error) {
 }
 
 // partial reports whether the plan leaves out partitions, or dead files.
-func (p *Plan) partial() bool { return p.Config.filtered() || p.Summary.Left > 0 }
+func (p *Plan) partial() bool { return p.Config.Filtered() || p.Summary.Left > 0 }
 
 // ahead reports whether what a partial clean claims is no clean's: there is
 // none before it that looked at all partitions. The next one has to.

@@ -3,12 +3,13 @@ package hudi
 import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
 // rules is a policy as it applies to one table at one time.
 type rules struct {
-	c        Config
+	c        retain.Config
 	services *services
 	earliest string          // "" for none
 	dead     map[string]bool // of a pending clean: partitions to be deleted
@@ -46,7 +47,7 @@ func (r *rules) group(g *group, out []ruling) []ruling {
 			if s.whole() && hold.Action != string(timeline.Compaction) && hold.Action != string(timeline.LogCompaction) {
 				left-- // uses up a place
 			}
-		} else if r.c.Policy == LatestVersions {
+		} else if r.c.Policy == retain.LatestVersions {
 			v.dead, v.because = left <= 0, table.Because{Action: "versions", Rule: "one of the latest versions retained"}
 			if s.whole() {
 				left--
@@ -132,7 +133,7 @@ func (r *rules) replacedSlice(g *group, s *slice, by timeline.Instant) ruling {
 	switch hold, held := r.held(g.id, s); {
 	case held:
 		v.because = hold
-	case r.c.Policy != LatestVersions && by.Time >= r.earliest:
+	case r.c.Policy != retain.LatestVersions && by.Time >= r.earliest:
 		v.because = table.Because{Instant: by.Time, Action: string(timeline.ReplaceCommit), Rule: "replaced, but not before the earliest commit to retain " + r.earliest}
 	default:
 		v.dead, v.reason = true, lake.ReplacedGroup

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -63,7 +64,7 @@ func (r *Run) plan() (timeline.CleanPlan, error) {
 //
 // Source: Hudi 1.2.0, TimelineArchiverV2 and CleanerUtils.getEarliestCommitToRetain; spec/hudi-clean.md section 6.6.
 func (r *Run) holdBack(p *timeline.CleanPlan) {
-	if Policy(p.Policy) != LatestVersions {
+	if retain.Policy(p.Policy) != retain.LatestVersions {
 		return
 	}
 	planned := strings.Split(r.o.State[stateTimeline], "\n")

@@ -9,6 +9,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -63,7 +64,7 @@ func (s *services) warn(text string) {
 // Source: spec/hudi-clean.md section 6.3 and traps 5 and 6.
 func (p *Plan) resume(i timeline.Instant, plan timeline.CleanPlan) error {
 	p.Resumes, p.Last, p.Why = i.Time, plan.LastCompleted, "finishes the pending clean "+i.Time
-	p.Config.Policy = Policy(plan.Policy)
+	p.Config.Policy = retain.Policy(plan.Policy)
 	names, err := p.t.planned(plan)
 	if err != nil {
 		return err

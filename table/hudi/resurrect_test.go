@@ -10,6 +10,7 @@ import (
 	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/blobtest"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -41,7 +42,7 @@ func (s *scenario) replacing(h, completed int, ids ...string) {
 func TestReplacedGroupsAreNeverPassedBy(t *testing.T) {
 	for rule, c := range map[string]struct {
 		write func(s *scenario)
-		c     Config
+		c     retain.Config
 		clock int
 	}{
 		"completed after a clean that claims more": {func(s *scenario) {
@@ -112,9 +113,9 @@ func TestLeftoversOfAReplacedGroupGoToo(t *testing.T) {
 // one, if it doesn't look at all partitions, claims the oldest of them, and the
 // next looks at all again.
 func TestFirstPartialCleanHoldsReplaceCommits(t *testing.T) {
-	for rule, change := range map[string]func(c *Config){
-		"filtered": func(c *Config) { c.Incremental, c.Selected = false, []string{"p=10"} },
-		"split":    func(c *Config) { c.MaxFiles = 1 },
+	for rule, change := range map[string]func(c *retain.Config){
+		"filtered": func(c *retain.Config) { c.Incremental, c.Selected = false, []string{"p=10"} },
+		"split":    func(c *retain.Config) { c.MaxFiles = 1 },
 	} {
 		s := newScenario(t, 9, false)
 		s.commit(1, "UPSERT", "p=1/f", "p=2/g", "p=10/h")
@@ -146,14 +147,14 @@ func TestFirstPartialCleanHoldsReplaceCommits(t *testing.T) {
 // itself: so one that leaves replaced groups behind claims their replace commit.
 func TestPartialCleanByVersionsHoldsReplaceCommits(t *testing.T) {
 	for rule, c := range map[string]struct {
-		change func(c *Config)
+		change func(c *retain.Config)
 		pend   bool
 		held   bool
 	}{
-		"whole":      {func(*Config) {}, false, false},
-		"filtered":   {func(c *Config) { c.Incremental, c.Selected = false, []string{"p=10"} }, false, true},
-		"split":      {func(c *Config) { c.MaxFiles = 1 }, false, true},
-		"a plan has": {func(*Config) {}, true, true},
+		"whole":      {func(*retain.Config) {}, false, false},
+		"filtered":   {func(c *retain.Config) { c.Incremental, c.Selected = false, []string{"p=10"} }, false, true},
+		"split":      {func(c *retain.Config) { c.MaxFiles = 1 }, false, true},
+		"a plan has": {func(*retain.Config) {}, true, true},
 	} {
 		s := newScenario(t, 9, false)
 		s.commit(1, "UPSERT", "p=1/f", "p=2/g", "p=10/h")

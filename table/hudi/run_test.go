@@ -19,6 +19,7 @@ import (
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/internal/fixture"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -58,17 +59,17 @@ type execution struct {
 	run  *Run
 }
 
-func prepare(t *testing.T, s store.Reader, w store.Writer, c Config, now time.Time, l lock.Provider) (*execution, error) {
+func prepare(t *testing.T, s store.Reader, w store.Writer, c retain.Config, now time.Time, l lock.Provider) (*execution, error) {
 	t.Helper()
 	return prepareAt(t, s, lake.Root{Scheme: "mem", Authority: "x", Path: "t"}, w, c, now, l)
 }
 
-func prepareAt(t *testing.T, s store.Reader, root lake.Root, w store.Writer, c Config, now time.Time, l lock.Provider) (*execution, error) {
+func prepareAt(t *testing.T, s store.Reader, root lake.Root, w store.Writer, c retain.Config, now time.Time, l lock.Provider) (*execution, error) {
 	t.Helper()
 	return prepareBy(t, s, root, w, c, func() time.Time { return now }, l)
 }
 
-func prepareBy(t *testing.T, s store.Reader, root lake.Root, w store.Writer, c Config, now func() time.Time, l lock.Provider) (*execution, error) {
+func prepareBy(t *testing.T, s store.Reader, root lake.Root, w store.Writer, c retain.Config, now func() time.Time, l lock.Provider) (*execution, error) {
 	t.Helper()
 	e := &execution{}
 	var err error
@@ -295,7 +296,7 @@ func TestWhatMakesAPlanStale(t *testing.T) {
 	planned := p.Deleted[0]
 	partition, base := string(lake.Key(planned).Dir()), lake.Key(planned).Base()
 	id, _, _ := strings.Cut(base, "_")
-	clean := timeline.CleanPlan{Policy: string(LatestCommits)}
+	clean := timeline.CleanPlan{Policy: string(retain.LatestCommits)}
 	cleanData, err := clean.Encode()
 	if err != nil {
 		t.Fatal(err)

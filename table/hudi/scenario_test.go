@@ -11,6 +11,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -96,7 +97,7 @@ func (s *scenario) hold(h int, id string) {
 }
 
 // dies plans and returns what dies, as "id@hour" of base files and "id+hour" of logs.
-func (s *scenario) dies(c Config, clock int) string {
+func (s *scenario) dies(c retain.Config, clock int) string {
 	s.t.Helper()
 	s.hour(clock)
 	tab := openAt(s.t, s.store, s.now)
@@ -125,15 +126,23 @@ func (s *scenario) dies(c Config, clock int) string {
 	return strings.Join(out, " ")
 }
 
-func commits(n int) Config  { c := NewConfig(); c.Commits = n; return c }
-func hours(n int) Config    { c := NewConfig(); c.Policy, c.Hours = LatestHours, n; return c }
-func versions(n int) Config { c := NewConfig(); c.Policy, c.Versions = LatestVersions, n; return c }
+func commits(n int) retain.Config { c := retain.NewConfig(); c.Commits = n; return c }
+func hours(n int) retain.Config {
+	c := retain.NewConfig()
+	c.Policy, c.Hours = retain.LatestHours, n
+	return c
+}
+func versions(n int) retain.Config {
+	c := retain.NewConfig()
+	c.Policy, c.Versions = retain.LatestVersions, n
+	return c
+}
 
 // Hudi's own planner tests as scenarios: spec/hudi-clean.md section 8.
 func TestHudisScenarios(t *testing.T) {
 	for rule, c := range map[string]struct {
 		write func(s *scenario)
-		c     Config
+		c     retain.Config
 		want  string
 	}{
 		"A1 one old slice alone":                   {func(s *scenario) { s.upsert(1, "f"); s.upsert(2, "g"); s.upsert(3, "g") }, commits(1), ""},
@@ -365,56 +374,6 @@ func TestMissingNewestSliceKeepsTheOneBefore(t *testing.T) {
 	}
 	if got != "3 false, 2 false, 1 true, " {
 		t.Error(got)
-	}
-}
-
-func TestConfig(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                                     "KEEP_LATEST_COMMITS 10 24 3 true",
-		"hoodie.cleaner.commits.retained=4":    "KEEP_LATEST_COMMITS 4 24 3 true",
-		"hoodie.clean.fileversions.retained=2": "KEEP_LATEST_FILE_VERSIONS 10 24 2 true",
-		"hoodie.clean.hours.retained=5":        "KEEP_LATEST_BY_HOURS 10 5 3 true",
-		"hoodie.clean.policy=KEEP_LATEST_FILE_VERSIONS\nhoodie.clean.hours.retained=5\nhoodie.clean.incremental.enabled=false": "KEEP_LATEST_FILE_VERSIONS 10 5 3 false",
-		"hoodie.clean.commits.retained=0":              "invalid",
-		"hoodie.clean.trigger.strategy=EVERY_TUESDAY":  "invalid", // E9
-		"hoodie.clean.partition.filter.selected=a":     "invalid", // C13
-		"hoodie.clean.policy=KEEP_NOTHING":             "invalid",
-		"hoodie.write.empty.clean.interval.hours=0":    "invalid",
-		"hoodie.clean.delete.bootstrap.base.file=true": "unsupported",
-	} {
-		p, err := timeline.ParseProperties([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := NewConfig()
-		got := ""
-		if err := c.Read(p); err != nil {
-			got = lake.KindOf(err).String()
-		} else {
-			got = fmt.Sprintf("%s %d %d %d %v", c.Policy, c.Commits, c.Hours, c.Versions, c.Incremental)
-		}
-		if got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
-}
-
-func TestPartitionFilters(t *testing.T) {
-	c := NewConfig()
-	c.Incremental = false
-	p, err := timeline.ParseProperties([]byte("hoodie.clean.incremental.enabled=false\nhoodie.clean.partition.filter.regex=p=.\nhoodie.clean.partition.filter.selected=p=10"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Read(p); err != nil {
-		t.Fatal(err)
-	}
-	if !c.wanted("p=10") || c.wanted("p=1") { // the list wins
-		t.Error("the selected list doesn't win over the expression")
-	}
-	c.Selected = nil
-	if c.wanted("p=10") || !c.wanted("p=1") { // matches in full
-		t.Error("the expression doesn't match in full")
 	}
 }
 

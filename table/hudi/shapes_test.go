@@ -13,6 +13,7 @@ import (
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/blobtest"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -20,7 +21,7 @@ import (
 // reads it, and not while a savepoint holds a file in it.
 func TestDroppedPartition(t *testing.T) {
 	for rule, c := range map[string]struct {
-		c     Config
+		c     retain.Config
 		clock int
 		saved bool
 		want  string // what dies besides f's slices
@@ -82,7 +83,7 @@ func TestTheTableItselfStays(t *testing.T) {
 		}
 	}
 	check("replaced")
-	data, err := timeline.CleanPlan{Policy: string(LatestVersions), DeadPartitions: []string{""}, Files: map[string][]timeline.CleanFile{"": {s.planned("", s.groups[0].slices[0].base)}}}.Encode()
+	data, err := timeline.CleanPlan{Policy: string(retain.LatestVersions), DeadPartitions: []string{""}, Files: map[string][]timeline.CleanFile{"": {s.planned("", s.groups[0].slices[0].base)}}}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ func (s *scenario) planned(partition, name string) timeline.CleanFile {
 // hour 7 with a plan of files.
 func (s *scenario) finishes(t *testing.T, files ...timeline.CleanFile) error {
 	t.Helper()
-	data, err := timeline.CleanPlan{Policy: string(LatestVersions), Files: map[string][]timeline.CleanFile{"p=1": files}}.Encode()
+	data, err := timeline.CleanPlan{Policy: string(retain.LatestVersions), Files: map[string][]timeline.CleanFile{"p=1": files}}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func (s *scenario) finishes(t *testing.T, files ...timeline.CleanFile) error {
 // F8: a table that was never written has nothing to clean.
 func TestNoCommitNoPlan(t *testing.T) {
 	s := newScenario(t, 9, false)
-	for _, c := range []Config{commits(1), hours(1), versions(1)} {
+	for _, c := range []retain.Config{commits(1), hours(1), versions(1)} {
 		if p, err := openAt(t, s.store, s.now).Plan(t.Context(), c); err != nil || !p.Nothing {
 			t.Errorf("%s: %+v, %v", c.Policy, p, err)
 		}
@@ -157,7 +158,7 @@ func TestPendingCompactionHolds(t *testing.T) {
 	}
 	// The compaction's result will be one of f's versions; what it starts from is none.
 	for _, c := range []struct {
-		c    Config
+		c    retain.Config
 		want string
 	}{{versions(1), "f+2 f@1 g+2 g@1"}, {versions(2), ""}, {commits(1), "f+2 f@1 g+2 g@1"}} {
 		if got := s.dies(c.c, 49); got != c.want {
@@ -203,7 +204,7 @@ func TestPendingCleans(t *testing.T) {
 		return openAt(t, s.store, s.hourAt(49)).Plan(t.Context(), versions(1))
 	}
 	s := scene()
-	data, err := timeline.CleanPlan{Policy: string(LatestCommits), Files: map[string][]timeline.CleanFile{"p=1": {s.planned("p=1", s.groups[0].slices[0].base)}}}.Encode()
+	data, err := timeline.CleanPlan{Policy: string(retain.LatestCommits), Files: map[string][]timeline.CleanFile{"p=1": {s.planned("p=1", s.groups[0].slices[0].base)}}}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +329,7 @@ func TestARemovedCleanIsNotFinished(t *testing.T) {
 		s.upsert(1, "f")
 		s.upsert(2, "f")
 		s.upsert(3, "f")
-		data, err := timeline.CleanPlan{Policy: string(LatestCommits), Files: map[string][]timeline.CleanFile{"p=1": {s.planned("p=1", s.groups[0].slices[0].base)}}}.Encode()
+		data, err := timeline.CleanPlan{Policy: string(retain.LatestCommits), Files: map[string][]timeline.CleanFile{"p=1": {s.planned("p=1", s.groups[0].slices[0].base)}}}.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -369,7 +370,7 @@ func TestAPendingCleanThatNamesALeftover(t *testing.T) {
 		if busy {
 			s.instant(s.hour(2), timeline.Commit, timeline.Inflight, "", nil)
 		}
-		data, err := timeline.CleanPlan{Policy: string(LatestCommits), Files: map[string][]timeline.CleanFile{"p=1": {s.planned("p=1", s.groups[0].slices[0].base), s.planned("p=1", left)}}}.Encode()
+		data, err := timeline.CleanPlan{Policy: string(retain.LatestCommits), Files: map[string][]timeline.CleanFile{"p=1": {s.planned("p=1", s.groups[0].slices[0].base), s.planned("p=1", left)}}}.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}

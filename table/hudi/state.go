@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/lakesweep/lakesweep/table/hudi/mdt"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -41,7 +42,7 @@ func (p *Plan) State() (map[string]string, error) {
 			return nil, err
 		}
 	}
-	if p.Resumes == "" && (p.ahead() || claim != nil && p.Config.Policy == LatestVersions) {
+	if p.Resumes == "" && (p.ahead() || claim != nil && p.Config.Policy == retain.LatestVersions) {
 		p.Extra[extraAhead] = "true"
 	}
 	for key, v := range map[string]any{stateExtra: p.Extra, stateDead: p.Summary.DeadPartitions, stateGhosts: p.Summary.Ghosts} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -50,10 +51,10 @@ func (t *Table) Unwinding(ctx context.Context) error { return t.wrap(t.unwinding
 
 // look is Plan for those who only look at the table: while complete writes are
 // about to be taken back, no clean takes anything.
-func (t *Table) look(ctx context.Context, c Config) (*Plan, error) {
+func (t *Table) look(ctx context.Context, c retain.Config) (*Plan, error) {
 	err := t.unwinding(ctx)
 	if e, ok := errors.AsType[*lake.Error](err); ok && e.Kind == lake.Refused {
-		if err := c.check(nil); err != nil {
+		if err := c.Check(); err != nil {
 			return nil, t.wrap(err)
 		}
 		return (&Plan{Config: c, t: t}).nothing(e.Err.Error())

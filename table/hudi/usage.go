@@ -11,6 +11,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
 
 // Usage counts files and bytes of each partition: live in the newest slices,
@@ -18,7 +19,7 @@ import (
 // goroutine at a time.
 //
 // Errors: as Plan and Verdicts, but for Plan's refusal while writes are taken back: nothing is dead then.
-func (t *Table) Usage(ctx context.Context, c Config, emit func(table.Usage) error) error {
+func (t *Table) Usage(ctx context.Context, c retain.Config, emit func(table.Usage) error) error {
 	c.Incremental = false
 	p, err := t.look(ctx, c)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/hudi"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
 
 // Request says what to do about blobs. Its fields are those of
@@ -51,7 +52,7 @@ type Table struct {
 	Began   time.Time        // of the run: the earlier of our clock and the store's
 	Clock   func() time.Time // the same, as it goes on
 	Hudi    *hudi.Table
-	Config  hudi.BlobConfig
+	Config  retain.BlobConfig
 	Request Request
 	Maps    []lake.BlobMap
 	Memory  int64
