@@ -73,26 +73,26 @@ func (e *Engine) Apply(ctx context.Context, p *plan.Plan, req ApplyRequest, emit
 // deltaJob opens what carrying out a plan of a Delta table takes. What
 // it took is to be released, with an error too.
 func (e *Engine) deltaJob(ctx context.Context, p *plan.Plan, h *filelist.Head, req ApplyRequest) (job reap.Job, o reap.Options, err error) {
-	at, err := e.open(ctx, h.Table)
+	at, err := e.places().Open(ctx, h.Table)
 	if err != nil {
 		return job, o, err
 	}
-	t, err := e.deltaTable(ctx, at, req.Tuning, false)
+	t, err := at.Delta(ctx, req.Tuning.Workers, false, e.Observe)
 	if err != nil {
 		return job, o, err
 	}
-	identity := guard.Identity{Root: at.root, Format: "delta", TableID: t.Metadata().ID}
+	identity := guard.Identity{Root: at.Root, Format: "delta", TableID: t.Metadata().ID}
 	if job.Cleared, err = guard.Clear(p, identity); err != nil {
 		return job, o, err
 	}
-	all, err := e.Stores.OpenStore(ctx, at.root)
+	all, err := e.Stores.OpenStore(ctx, at.Root)
 	if err != nil {
 		return job, o, err
 	}
 	if job.Place, err = target(all, h, req); err != nil {
 		return job, o, err
 	}
-	lease, err := e.lease(ctx, all, h.PlanID, at.root)
+	lease, err := e.lease(ctx, all, h.PlanID, at.Root)
 	if err != nil {
 		return job, o, err
 	}
@@ -116,7 +116,7 @@ func (e *Engine) deltaJob(ctx context.Context, p *plan.Plan, h *filelist.Head, r
 	}
 	quarantine := ""
 	if req.Quarantine != "" {
-		if o.Quarantine, err = e.quarantine(ctx, req.Quarantine, h.PlanID, at.root); err != nil {
+		if o.Quarantine, err = e.quarantine(ctx, req.Quarantine, h.PlanID, at.Root); err != nil {
 			return job, o, err
 		}
 		quarantine = o.Quarantine.Root.String()
@@ -170,11 +170,11 @@ func (e *Engine) recording(job *reap.Job, h *filelist.Head, req ApplyRequest, t 
 }
 
 func (e *Engine) quarantine(ctx context.Context, prefix, planID string, table lake.Root) (*reap.Quarantine, error) {
-	place, err := e.resolve(prefix)
+	place, err := e.places().Root(prefix)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.outsideTables(ctx, "--quarantine", prefix+"/x"); err != nil {
+	if err := e.places().Outside(ctx, "--quarantine", prefix+"/x"); err != nil {
 		return nil, err
 	}
 	root, err := reap.QuarantineRoot(place, planID, table)
@@ -202,7 +202,7 @@ func (e *Engine) journal(ctx context.Context, place string, h *filelist.Head, qu
 }
 
 func (e *Engine) journalAt(ctx context.Context, place string, head filelist.JournalHead) (*filelist.Journal, error) {
-	if err := e.outsideTables(ctx, "--journal", place); err != nil {
+	if err := e.places().Outside(ctx, "--journal", place); err != nil {
 		return nil, err
 	}
 	log, err := e.journalLog(ctx, place)
@@ -214,7 +214,7 @@ func (e *Engine) journalAt(ctx context.Context, place string, head filelist.Jour
 
 // journalLog opens a local file, or a folder of segments in a store.
 func (e *Engine) journalLog(ctx context.Context, place string) (filelist.Log, error) {
-	root, err := e.resolve(place)
+	root, err := e.places().Root(place)
 	if err != nil {
 		return nil, err
 	}

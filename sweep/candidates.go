@@ -2,8 +2,6 @@ package sweep
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"strings"
 
 	"github.com/lakesweep/lakesweep/antijoin"
@@ -11,6 +9,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake/predicate"
 	"github.com/lakesweep/lakesweep/listing"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/sweep/internal/memo"
 	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
@@ -24,13 +23,13 @@ func (e *Engine) join(run *deltaRun, several int) *antijoin.Join {
 	if memory == 0 {
 		memory = joinMemory
 	}
-	traits := run.reader.Traits()
+	traits := run.Reader.Traits()
 	o := antijoin.Options{
 		Protected: run.protected.Set,
 		Cutoff:    run.cutoff,
 		Hidden:    func(k lake.Key) bool { return !run.rules.Visible(k) },
 		Reason:    run.reason(),
-		Stat:      run.reader.Stat,
+		Stat:      run.Reader.Stat,
 		CaseFolds: traits.CaseFolds,
 		Grain:     traits.ClockGrain,
 		NotAfter:  run.inventory.Taken,
@@ -39,7 +38,7 @@ func (e *Engine) join(run *deltaRun, several int) *antijoin.Join {
 		Observe:   e.Observe,
 	}
 	if o.Repeats {
-		o.Inside = newInsides(run.reader).of
+		o.Inside = run.Insides()
 	}
 	if len(run.gone) > 0 {
 		o.Absent = run.gone.Has
@@ -57,7 +56,7 @@ func (e *Engine) join(run *deltaRun, several int) *antijoin.Join {
 // reason says why an unprotected old object is dead.
 func (run *deltaRun) reason() func(lake.Key) antijoin.Removal {
 	schema := partitionSchema(run.meta)
-	values := memo(func(dir lake.Key) lake.Partition {
+	values := memo.ByDir(func(dir lake.Key) lake.Partition {
 		// A copy, for what is remembered would hold the whole page that the name is a part of.
 		values, _ := predicate.FromPath(lake.Key(strings.Clone(string(dir)))+"/", schema)
 		return values
@@ -82,7 +81,7 @@ func (e *Engine) list(ctx context.Context, run *deltaRun, j *antijoin.Join) (lis
 		Observer: e.Observe,
 		Enter:    run.enter(j),
 	}
-	if !listing.Fans(run.reader.Traits()) {
+	if !listing.Fans(run.Reader.Traits()) {
 		o.Within = listing.Except(meta.LogDir)
 		if run.where != nil {
 			o.Reach = run.reach()
@@ -92,7 +91,7 @@ func (e *Engine) list(ctx context.Context, run *deltaRun, j *antijoin.Join) (lis
 		o.Seeds = append(o.Seeds, string(k))
 	}
 	o.PerSeed = float64(run.protected.LiveFiles-run.protected.OutsideFiles) / float64(max(len(o.Seeds), 1))
-	return listing.Walk(ctx, run.reader, o, func(batch []store.Info) error { return j.Batch(ctx, batch) })
+	return listing.Walk(ctx, run.Reader, o, func(batch []store.Info) error { return j.Batch(ctx, batch) })
 }
 
 // enter decides about each directory where the store lists directories: what
@@ -105,7 +104,7 @@ func (run *deltaRun) enter(j *antijoin.Join) func(context.Context, string, []sto
 	}
 	return func(ctx context.Context, dir string, entries []store.Info) (listing.Decision, error) {
 		if dir != "" {
-			foreign, err := run.foreign(ctx, dir, entries)
+			foreign, err := run.Foreign(ctx, dir, entries)
 			if err != nil {
 				return listing.Decision{}, err
 			}
@@ -118,7 +117,7 @@ func (run *deltaRun) enter(j *antijoin.Join) func(context.Context, string, []sto
 			if e.Kind != store.Symlink {
 				continue
 			}
-			if file, ok := run.names.target(lake.Listed(e.Name)); ok {
+			if file, ok := run.Names.Target(lake.Listed(e.Name)); ok {
 				j.Spare(file)
 			}
 		}
@@ -142,47 +141,5 @@ func (run *deltaRun) reach() func(string) listing.Reach {
 			return listing.Part
 		}
 		return listing.Nothing
-	}
-}
-
-// foreign reports whether dir, below the root, is the root of another table.
-func (run *deltaRun) foreign(ctx context.Context, dir string, entries []store.Info) (bool, error) {
-	var marks []string
-	metadata := false
-	for i := range entries {
-		name := entries[i].Name[len(dir)+1:]
-		if c := name[0]; c == '_' || c == '.' {
-			marks = append(marks, name)
-		}
-		metadata = metadata || name == "metadata" && entries[i].Kind == store.Dir
-	}
-	if meta.Foreign(marks) {
-		return true, nil
-	}
-	if !metadata {
-		return false, nil
-	}
-	names, err := childNames(ctx, run.reader, dir+"/metadata/")
-	return meta.IcebergMetadata(names), err
-}
-
-// childNames lists the names in one directory; none if it is gone.
-func childNames(ctx context.Context, r store.Reader, prefix string) (names []string, err error) {
-	req := store.PageRequest{Prefix: prefix, Dirs: true}
-	for {
-		page, err := r.List(ctx, req)
-		if errors.Is(err, fs.ErrNotExist) {
-			return names, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, entry := range page.Entries {
-			names = append(names, strings.TrimPrefix(entry.Name, prefix))
-		}
-		if page.Next == "" {
-			return names, nil
-		}
-		req.Token = page.Next
 	}
 }

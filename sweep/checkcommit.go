@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
+	"github.com/lakesweep/lakesweep/sweep/internal/place"
 	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
 )
 
@@ -40,12 +41,12 @@ func (e *Engine) CheckCommit(ctx context.Context, req CheckRequest) (Check, erro
 	out := Check{Instant: req.Instant, Conflicts: []blobqueue.Conflict{}}
 	run, err := e.hudiTable(ctx, req.Plan)
 	if err == nil && run == nil {
-		err = invalid(req.Plan.Table, "no Hudi table", "Only Hudi tables refer to external blobs.")
+		err = place.Invalid(req.Plan.Table, "no Hudi table", "Only Hudi tables refer to external blobs.")
 	}
 	if err != nil {
 		return out, err
 	}
-	out.Table = run.root.String()
+	out.Table = run.Root.String()
 	answer, refers, err := run.blobs(e).Check(ctx, blobs.Write{Instant: req.Instant, Files: req.Files, Paths: req.Paths})
 	out.References = refers
 	out.Read, out.More, out.Conflicts = answer.Files, answer.More, append(out.Conflicts, answer.Conflicts...)

@@ -9,6 +9,8 @@ import (
 	"github.com/lakesweep/lakesweep/inventory"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/predicate"
+	"github.com/lakesweep/lakesweep/sweep/internal/place"
+	"github.com/lakesweep/lakesweep/sweep/internal/together"
 	"github.com/lakesweep/lakesweep/table/delta"
 	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
@@ -16,7 +18,7 @@ import (
 // deltaRun is one planning run over a Delta table: what the log says, before
 // anything is listed.
 type deltaRun struct {
-	*place
+	*place.Place
 	req       PlanRequest
 	table     *delta.Table
 	meta      meta.Metadata
@@ -40,17 +42,17 @@ type deltaRun struct {
 // that can be refused before the data is touched.
 //
 // With brief the run of a table that was opened briefly comes with its errors.
-func (e *Engine) openDelta(ctx context.Context, p *place, req PlanRequest, brief bool) (*deltaRun, error) {
+func (e *Engine) openDelta(ctx context.Context, p *place.Place, req PlanRequest, brief bool) (*deltaRun, error) {
 	var t *delta.Table
 	var iceberg time.Time
-	err := together(
-		func() (err error) { t, err = e.deltaTable(ctx, p, req.Tuning, brief); return err },
-		func() (err error) { iceberg, err = delta.NewestIcebergMetadata(ctx, p.reader); return err },
+	err := together.Do(
+		func() (err error) { t, err = p.Delta(ctx, req.Tuning.Workers, brief, e.Observe); return err },
+		func() (err error) { iceberg, err = delta.NewestIcebergMetadata(ctx, p.Reader); return err },
 	)
 	if err != nil {
 		return nil, err
 	}
-	run := &deltaRun{place: p, req: req, table: t, meta: t.Metadata(), rules: t.Rules()}
+	run := &deltaRun{Place: p, req: req, table: t, meta: t.Metadata(), rules: t.Rules()}
 	if err := run.settleCutoff(); err != nil {
 		return run, err
 	}
@@ -58,21 +60,12 @@ func (e *Engine) openDelta(ctx context.Context, p *place, req PlanRequest, brief
 		return run, err
 	}
 	if req.Where != "" {
-		if run.where, err = compileFilter(req, run.meta, p.now); err != nil {
+		if run.where, err = compileFilter(req, run.meta, p.Now); err != nil {
 			return run, err
 		}
 	}
 	run.rules.HideRootMetadata = !iceberg.IsZero() && !iceberg.Before(run.cutoff)
 	return run, nil
-}
-
-// deltaTable opens the log at p, briefly if the caller goes on to replay it.
-func (e *Engine) deltaTable(ctx context.Context, p *place, tuning Tuning, brief bool) (*delta.Table, error) {
-	now, listing := p.now, p.log
-	p.log = nil
-	return delta.Open(ctx, p.reader, p.root, delta.Options{
-		Now: func() time.Time { return now }, Aliases: p.aliases, Inside: p.names.inside, Linked: p.names.linked(), Workers: tuning.Workers, Brief: brief, Listing: listing, Observer: e.Observe,
-	})
 }
 
 func (run *deltaRun) settleCutoff() (err error) {
@@ -81,18 +74,18 @@ func (run *deltaRun) settleCutoff() (err error) {
 	}
 	switch req := run.req; {
 	case !req.Cutoff.IsZero() && req.Retain != nil:
-		return invalid(run.given, "--cutoff and --retain exclude each other", "Give one of them.")
+		return run.Invalid("--cutoff and --retain exclude each other", "Give one of them.")
 	case !req.Cutoff.IsZero():
-		run.cutoff, run.retain = req.Cutoff.UTC(), run.now.Sub(req.Cutoff)
+		run.cutoff, run.retain = req.Cutoff.UTC(), run.Now.Sub(req.Cutoff)
 	case req.Retain != nil:
 		if *req.Retain < 0 {
-			return invalid(run.given, "a negative retention", "Write --retain 168h or more.")
+			return run.Invalid("a negative retention", "Write --retain 168h or more.")
 		}
 		run.retain = *req.Retain
-		run.cutoff = run.now.Add(-run.retain)
+		run.cutoff = run.Now.Add(-run.retain)
 	default:
 		run.retain = run.property
-		run.cutoff = run.now.Add(-run.retain)
+		run.cutoff = run.Now.Add(-run.retain)
 	}
 	return nil
 }
@@ -109,14 +102,14 @@ func (run *deltaRun) settleMode(ctx context.Context) (err error) {
 		return nil
 	case "lite":
 		if inventory {
-			return invalid(run.given, "lite mode reads no inventory", "Leave out --mode lite or --inventory.")
+			return run.Invalid("lite mode reads no inventory", "Leave out --mode lite or --inventory.")
 		}
 		run.mode, run.why = "lite", "asked for"
 		_, err = run.table.LiteRange(ctx, run.liteRequest())
 		return err
 	case "", "auto":
 	default:
-		return invalid(run.given, fmt.Sprintf("unknown mode %q", run.req.Mode), "Write --mode auto, full or lite.")
+		return run.Invalid(fmt.Sprintf("unknown mode %q", run.req.Mode), "Write --mode auto, full or lite.")
 	}
 	run.mode = "full"
 	every := run.req.FullEvery
@@ -126,16 +119,16 @@ func (run *deltaRun) settleMode(ctx context.Context) (err error) {
 	switch last := run.watermark.LastFull; {
 	case inventory:
 		run.why = "an inventory was given"
-	case last.IsZero(), last.After(run.now.Add(time.Hour)): // no run ended in the future
+	case last.IsZero(), last.After(run.Now.Add(time.Hour)): // no run ended in the future
 		run.why = "no full run is on record"
-	case run.now.Sub(last) > every:
-		run.why = fmt.Sprintf("the last full run ended %s ago", run.now.Sub(last).Round(time.Minute))
+	case run.Now.Sub(last) > every:
+		run.why = fmt.Sprintf("the last full run ended %s ago", run.Now.Sub(last).Round(time.Minute))
 	default:
 		_, err := run.table.LiteRange(ctx, run.liteRequest())
 		var refused *lake.Error
 		switch {
 		case err == nil:
-			run.mode, run.why = "lite", fmt.Sprintf("a full run ended %s ago; orphans are looked for by --mode full", run.now.Sub(last).Round(time.Minute))
+			run.mode, run.why = "lite", fmt.Sprintf("a full run ended %s ago; orphans are looked for by --mode full", run.Now.Sub(last).Round(time.Minute))
 		case errors.As(err, &refused) && refused.Kind == lake.Refused:
 			run.why = "lite can't be proved: " + refused.Error()
 		default:
@@ -159,7 +152,7 @@ func (run *deltaRun) liteRequest() delta.LiteRequest {
 //
 // An inventory names objects anywhere, and the counts of a plan tell of all.
 func (run *deltaRun) protectForPlan(ctx context.Context, keep []lake.Key) error {
-	run.narrow = run.where != nil && run.mode == "full" && !run.req.Inventory.Given() && !run.reader.Traits().CaseFolds
+	run.narrow = run.where != nil && run.mode == "full" && !run.req.Inventory.Given() && !run.Reader.Traits().CaseFolds
 	if err := run.protect(ctx, keep); err != nil || !run.narrow || run.where.namesOnly(run.protected.Partitions, run.expectedIn()) {
 		return err
 	}
@@ -174,7 +167,7 @@ func (run *deltaRun) protectForPlan(ctx context.Context, keep []lake.Key) error 
 func (run *deltaRun) protect(ctx context.Context, keep []lake.Key) (err error) {
 	run.protected, err = run.table.Protect(ctx, delta.ProtectRequest{
 		Narrow: run.narrow, Cutoff: run.cutoff, KeepVersions: run.req.KeepVersions, Partitions: run.where != nil,
-		CaseFold: run.reader.Traits().CaseFolds, Expect: run.rules.Visible, ExpectIn: run.expectedIn(), Keep: keep, Memory: run.req.Tuning.Memory / 2,
+		CaseFold: run.Reader.Traits().CaseFolds, Expect: run.rules.Visible, ExpectIn: run.expectedIn(), Keep: keep, Memory: run.req.Tuning.Memory / 2,
 	})
 	return err
 }
@@ -201,10 +194,6 @@ func (run *deltaRun) expectedIn() func(dir lake.Key) bool {
 		return nil
 	}
 	return run.where.mayMatchDir()
-}
-
-func invalid(table, what, hint string) error {
-	return &lake.Error{Op: "plan", Table: table, Kind: lake.Invalid, Err: errors.New(what), Hint: hint}
 }
 
 // compileFilter compiles WHERE against the table's schema.

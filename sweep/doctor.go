@@ -10,32 +10,33 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/sweep/internal/place"
 )
 
 // Doctor says what would stop a run: it opens, lists and reads, and writes
 // nothing. What it finds wrong are checks of the diagnosis; the error is for
 // a table argument that can't be read at all.
 func (e *Engine) Doctor(ctx context.Context, req PlanRequest) (Diagnosis, error) {
-	root, err := e.resolve(req.Table)
+	root, err := e.places().Root(req.Table)
 	if err != nil {
 		return Diagnosis{}, err
 	}
 	d := Diagnosis{Table: root.String()}
-	p, err := e.open(ctx, req.Table)
+	p, err := e.places().Open(ctx, req.Table)
 	if !d.check("access", err, "The place can be opened.") {
 		return d, nil
 	}
-	_, err = p.reader.List(ctx, store.PageRequest{Dirs: true, Limit: 1})
+	_, err = p.Reader.List(ctx, store.PageRequest{Dirs: true, Limit: 1})
 	if !d.check("list", err, "The root can be listed.") {
 		return d, nil
 	}
 	d.clock(p)
 	d.holdback(p)
-	d.Format, err = detect(ctx, p, req.Format)
+	d.Format, err = p.Detect(ctx, req.Format)
 	if !d.check("format", err, "It is a "+d.Format+" table.") {
 		return d, nil
 	}
-	enclosed, err := e.enclosing(ctx, p.root, p.aliases...)
+	enclosed, err := e.places().Enclosing(ctx, p.Root, p.Aliases...)
 	if err == nil && enclosed != "" {
 		err = fmt.Errorf("the root lies inside the table at %s", enclosed)
 	}
@@ -51,7 +52,7 @@ func (e *Engine) Doctor(ctx context.Context, req PlanRequest) (Diagnosis, error)
 		}
 		return d, nil
 	}
-	t, err := e.deltaTable(ctx, p, Tuning{}, false)
+	t, err := p.Delta(ctx, 0, false, e.Observe)
 	if !d.check("features", err, "The log can be read, and lakesweep supports all features of the table.") {
 		return d, nil
 	}
@@ -60,7 +61,7 @@ func (e *Engine) Doctor(ctx context.Context, req PlanRequest) (Diagnosis, error)
 	}
 	retain, err := t.Retention()
 	d.check("retention", err, fmt.Sprintf("Removed files are kept for %s.", lake.Hours(retain)))
-	if traits := p.reader.Traits(); traits.PutIfAbsent {
+	if traits := p.Reader.Traits(); traits.PutIfAbsent {
 		d.add("commit_log", filelist.Passed, "VACUUM START and END can be committed safely.", "")
 	} else {
 		d.add("commit_log", filelist.Warned, "Writers of this store don't respect put-if-absent, so runs leave no entry in the table's history.", "Keep the journals.")
@@ -88,25 +89,25 @@ func (d *Diagnosis) check(code string, err error, detail string) bool {
 	return false
 }
 
-func (d *Diagnosis) clock(p *place) {
+func (d *Diagnosis) clock(p *place.Place) {
 	switch {
-	case p.status.Now.IsZero():
+	case p.Status.Now.IsZero():
 		d.add("clock", filelist.Passed, "The store has no clock of its own.", "")
-	case p.skew.Abs() > maxSkew:
-		d.add("clock", filelist.Refused, fmt.Sprintf("our clock and the store's are %s apart", p.skew.Round(time.Second)), "Set this machine's clock.")
+	case p.Skew.Abs() > maxSkew:
+		d.add("clock", filelist.Refused, fmt.Sprintf("our clock and the store's are %s apart", p.Skew.Round(time.Second)), "Set this machine's clock.")
 	default:
-		d.add("clock", filelist.Passed, fmt.Sprintf("Our clock and the store's are %s apart.", p.skew.Round(time.Second)), "")
+		d.add("clock", filelist.Passed, fmt.Sprintf("Our clock and the store's are %s apart.", p.Skew.Round(time.Second)), "")
 	}
 }
 
-func (d *Diagnosis) holdback(p *place) {
+func (d *Diagnosis) holdback(p *place.Place) {
 	switch {
-	case p.status.Note != "":
-		d.add("holdback", filelist.Warned, p.status.Note, "")
-	case p.status.Versioned:
+	case p.Status.Note != "":
+		d.add("holdback", filelist.Warned, p.Status.Note, "")
+	case p.Status.Versioned:
 		d.add("holdback", filelist.Warned, "The bucket is versioned: deletes free nothing until old versions expire.", "Add a rule that expires noncurrent versions.")
-	case p.status.SoftDelete > 0:
-		d.add("holdback", filelist.Warned, fmt.Sprintf("Soft delete holds deleted objects for %s.", p.status.SoftDelete), "")
+	case p.Status.SoftDelete > 0:
+		d.add("holdback", filelist.Warned, fmt.Sprintf("Soft delete holds deleted objects for %s.", p.Status.SoftDelete), "")
 	default:
 		d.add("holdback", filelist.Passed, "Deletes free space at once.", "")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/sweep/internal/place"
 )
 
 // Engine runs the stations. Its fields are set once, before the first call.
@@ -26,6 +27,16 @@ type Engine struct {
 	sleep func(ctx context.Context, d time.Duration) error // of tests; nil: lock.Sleep
 }
 
+// places finds tables by their names on the command line.
+func (e *Engine) places() place.Finder {
+	return place.Finder{Stores: e.Stores, Now: e.Now, Getwd: e.Getwd}
+}
+
+// Root is the place of a table as plans and documents name it.
+//
+// Errors: Invalid.
+func (e *Engine) Root(table string) (lake.Root, error) { return e.places().Root(table) }
+
 // wait sleeps for d, or until ctx is done.
 func (e *Engine) wait(ctx context.Context, d time.Duration) error {
 	if e.sleep != nil {
@@ -37,5 +48,5 @@ func (e *Engine) wait(ctx context.Context, d time.Duration) error {
 // maxSkew is how far our clock and the store's may lie apart (law L7).
 const maxSkew = 5 * time.Minute
 
-// minInventorySample is how many of a plan's live files an evidence list names.
+// evidenceSample is how many of a plan's live files an evidence list names.
 const evidenceSample = 100

@@ -27,14 +27,14 @@ func (run *deltaRun) evidence(ctx context.Context, v *verdicts) (filelist.Eviden
 	ev := filelist.Evidence{
 		LiveFiles: p.LiveFiles, LiveBytes: p.LiveBytes,
 		Retain: run.retain, RetainTable: run.property,
-		ClockSkew: run.skew, Foreign: v.foreign, EnclosedBy: run.enclosed,
+		ClockSkew: run.Skew, Foreign: v.foreign, EnclosedBy: run.enclosed,
 		HistoryGap: p.HistoryGap,
-		Versioned:  run.status.Versioned, SoftDelete: run.status.SoftDelete,
+		Versioned:  run.Status.Versioned, SoftDelete: run.Status.SoftDelete,
 		InventoryAge: v.inventoryAge, Outside: v.outside,
 		Warnings: slices.Concat(run.table.Warnings(), v.notes),
 	}
-	if run.status.Note != "" {
-		ev.Warnings = append(ev.Warnings, run.status.Note)
+	if run.Status.Note != "" {
+		ev.Warnings = append(ev.Warnings, run.Status.Note)
 	}
 	if run.mode == "lite" {
 		return ev, nil
@@ -75,7 +75,7 @@ func (run *deltaRun) nameUnseen(ctx context.Context, ev *filelist.Evidence) erro
 			return
 		}
 		group.Go(func() error {
-			info, err := run.reader.Stat(gctx, string(k))
+			info, err := run.Reader.Stat(gctx, string(k))
 			mu.Lock()
 			defer mu.Unlock()
 			switch {

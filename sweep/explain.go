@@ -37,9 +37,9 @@ func (e *Engine) Explain(ctx context.Context, req PlanRequest, paths []string) (
 }
 
 func (run *deltaRun) explain(ctx context.Context, path string) (table.Explanation, error) {
-	keys := run.root.Named(path, run.aliases...)
+	keys := run.Root.Named(path, run.Aliases...)
 	if len(keys) == 0 {
-		return table.Explanation{}, invalid(run.given, fmt.Sprintf("%q lies outside the table", path), "Name a path below the table's root.")
+		return table.Explanation{}, run.Invalid(fmt.Sprintf("%q lies outside the table", path), "Name a path below the table's root.")
 	}
 	key, info, err := run.find(ctx, keys)
 	if err != nil {
@@ -57,7 +57,7 @@ func (run *deltaRun) explain(ctx context.Context, path string) (table.Explanatio
 		x.Because = append(x.Because, table.Because{Action: "hidden", Rule: "A name that begins with '_' or '.' is never a candidate, at any level, unless it is a partition folder or _change_data."})
 	case info == nil:
 	default:
-		foreign, _, err := newInsides(run.reader).of(ctx, key.Dir())
+		foreign, _, err := run.Insides()(ctx, key.Dir())
 		if err != nil {
 			return x, err
 		}
@@ -75,7 +75,7 @@ func (run *deltaRun) explain(ctx context.Context, path string) (table.Explanatio
 // find stats the readings of a path until one exists; else the first counts.
 func (run *deltaRun) find(ctx context.Context, keys []lake.Key) (lake.Key, *storeInfo, error) {
 	for _, k := range keys {
-		info, err := run.reader.Stat(ctx, string(k))
+		info, err := run.Reader.Stat(ctx, string(k))
 		switch {
 		case err == nil:
 			return k, &storeInfo{info.Size, info.Modified}, nil

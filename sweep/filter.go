@@ -2,11 +2,11 @@ package sweep
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/lakesweep/lakesweep/antijoin"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/predicate"
+	"github.com/lakesweep/lakesweep/sweep/internal/memo"
 	"github.com/lakesweep/lakesweep/table/delta"
 )
 
@@ -23,7 +23,7 @@ type filter struct {
 // knows it, by its directories otherwise. Outside the directories of within,
 // unless it is nil, p doesn't know what is protected: nothing matches there.
 func (f *filter) match(p *delta.Protection, within func(dir lake.Key) bool) func(lake.Key) antijoin.Match {
-	byDir := memo(func(dir lake.Key) antijoin.Match {
+	byDir := memo.ByDir(func(dir lake.Key) antijoin.Match {
 		values, ok := predicate.FromPath(dir+"/x", f.schema)
 		if !ok {
 			return antijoin.Unknown
@@ -106,7 +106,7 @@ func tri(t predicate.Tri) antijoin.Match {
 // mayMatchDir reports whether something below a directory could match by its
 // path alone.
 func (f *filter) mayMatchDir() func(lake.Key) bool {
-	return memo(func(dir lake.Key) bool {
+	return memo.ByDir(func(dir lake.Key) bool {
 		values, ok := predicate.FromDir(dir, f.schema)
 		return ok && f.predicate.MayMatch(values)
 	})
@@ -146,28 +146,4 @@ func (f *filter) needs(known []delta.PartitionDirs) func(lake.Key) bool {
 func (f *filter) dirMatches(dir lake.Key) bool {
 	values, ok := predicate.FromDir(dir, f.schema)
 	return ok && f.predicate.Match(values) == predicate.True
-}
-
-// memo remembers the answers for the directories seen last: keys come grouped
-// by directory.
-func memo[V any](f func(lake.Key) V) func(lake.Key) V {
-	const most = 4096
-	var mu sync.RWMutex
-	known := make(map[lake.Key]V)
-	return func(k lake.Key) V {
-		mu.RLock()
-		v, ok := known[k]
-		mu.RUnlock()
-		if ok {
-			return v
-		}
-		v = f(k)
-		mu.Lock()
-		defer mu.Unlock()
-		if len(known) >= most {
-			clear(known)
-		}
-		known[lake.Key(append([]byte(nil), k...))] = v
-		return v
-	}
 }

@@ -13,17 +13,15 @@ import (
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
+	"github.com/lakesweep/lakesweep/sweep/internal/place"
 	"github.com/lakesweep/lakesweep/table/hudi"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
-// detectHudi reports whether a Hudi table's root is at p.
-func detectHudi(ctx context.Context, p *place) (bool, error) { return hudi.Detect(ctx, p.reader) }
-
 // hudiRun is a Hudi table with the configuration of a request.
 type hudiRun struct {
-	*place
+	*place.Place
 	req    PlanRequest
 	table  *hudi.Table
 	config retain.Config
@@ -32,21 +30,21 @@ type hudiRun struct {
 
 // openHudi opens the table at p and reads what its clean is to retain: from
 // the table, the file of --config and the flags, the later over the earlier.
-func (e *Engine) openHudi(ctx context.Context, p *place, req PlanRequest) (*hudiRun, error) {
-	run := &hudiRun{place: p, req: req, config: retain.NewConfig()}
+func (e *Engine) openHudi(ctx context.Context, p *place.Place, req PlanRequest) (*hudiRun, error) {
+	run := &hudiRun{Place: p, req: req, config: retain.NewConfig()}
 	if err := run.refuse(); err != nil {
 		return nil, err
 	}
-	o := hudi.Options{Now: e.hudiNow(p), Workers: req.Tuning.Workers, Aliases: p.aliases}
+	o := hudi.Options{Now: e.hudiNow(p), Workers: req.Tuning.Workers, Aliases: p.Aliases}
 	if req.Hudi.TimelineZone != "" {
 		zone, err := time.LoadLocation(req.Hudi.TimelineZone)
 		if err != nil {
-			return nil, invalid(p.given, err.Error(), "Name a zone such as UTC or Europe/Berlin with --timeline-zone.")
+			return nil, p.Invalid(err.Error(), "Name a zone such as UTC or Europe/Berlin with --timeline-zone.")
 		}
 		o.Zone = zone
 	}
 	var err error
-	if run.table, err = hudi.Open(ctx, p.reader, p.root, o); err != nil {
+	if run.table, err = hudi.Open(ctx, p.Reader, p.Root, o); err != nil {
 		return nil, err
 	}
 	return run, run.configure()
@@ -57,16 +55,16 @@ func (run *hudiRun) refuse() error {
 	req := run.req
 	switch {
 	case req.Where != "":
-		return &lake.Error{Op: "plan clean", Table: run.root.String(), Kind: lake.Invalid, Err: errors.New("--where doesn't work on Hudi tables"),
+		return &lake.Error{Op: "plan clean", Table: run.Root.String(), Kind: lake.Invalid, Err: errors.New("--where doesn't work on Hudi tables"),
 			Hint: "A clean of some partitions would move the earliest commit to retain for the whole table. Leave --where out."}
 	case req.Inventory.Given():
-		return invalid(run.given, "--inventory doesn't work on Hudi tables", "A clean asks the metadata table or lists the partitions it has to look at. Leave --inventory out.")
+		return run.Invalid("--inventory doesn't work on Hudi tables", "A clean asks the metadata table or lists the partitions it has to look at. Leave --inventory out.")
 	case req.Retain != nil:
-		return invalid(run.given, "--retain doesn't work on Hudi tables", "Use --retain-commits, --retain-hours or --retain-versions.")
+		return run.Invalid("--retain doesn't work on Hudi tables", "Use --retain-commits, --retain-hours or --retain-versions.")
 	case req.Mode == "lite":
-		return invalid(run.given, "--mode lite doesn't work on Hudi tables", "Leave --mode out.")
+		return run.Invalid("--mode lite doesn't work on Hudi tables", "Leave --mode out.")
 	case len(req.KeepVersions) > 0 || len(req.Protect) > 0:
-		return invalid(run.given, "--keep-version and --protect don't work on Hudi tables", "Keep an instant with one of Hudi's savepoints.")
+		return run.Invalid("--keep-version and --protect don't work on Hudi tables", "Keep an instant with one of Hudi's savepoints.")
 	}
 	return nil
 }
@@ -81,7 +79,7 @@ func (run *hudiRun) configure() error {
 	if h.Config != "" {
 		data, err := os.ReadFile(h.Config)
 		if err != nil {
-			return invalid(run.given, err.Error(), "Name a properties file with --config.")
+			return run.Invalid(err.Error(), "Name a properties file with --config.")
 		}
 		p, err := timeline.ParseProperties(data)
 		if err != nil {
@@ -109,7 +107,7 @@ func (run *hudiRun) configure() error {
 		if h.Policy == "" {
 			c.Policy = f.policy
 		} else if c.Policy != f.policy {
-			return invalid(run.given, fmt.Sprintf("--policy %s and a number for %s", h.Policy, f.policy), "Give the number that belongs to the policy.")
+			return run.Invalid(fmt.Sprintf("--policy %s and a number for %s", h.Policy, f.policy), "Give the number that belongs to the policy.")
 		}
 	}
 	if !run.req.Cutoff.IsZero() {
@@ -117,7 +115,7 @@ func (run *hudiRun) configure() error {
 			c.Policy = retain.LatestHours
 		}
 		if c.Policy != retain.LatestHours {
-			return invalid(run.given, "--cutoff with a policy that doesn't count hours", "Use --policy latest-hours, or leave --cutoff out.")
+			return run.Invalid("--cutoff with a policy that doesn't count hours", "Use --policy latest-hours, or leave --cutoff out.")
 		}
 		c.Cutoff = run.req.Cutoff
 	}
@@ -134,13 +132,13 @@ func (run *hudiRun) read(p timeline.Properties) error {
 	return run.config.Read(p)
 }
 
-func (e *Engine) planHudi(ctx context.Context, p *place, req PlanRequest, out string) (*plan.Plan, error) {
+func (e *Engine) planHudi(ctx context.Context, p *place.Place, req PlanRequest, out string) (*plan.Plan, error) {
 	started := e.Now()
 	run, err := e.openHudi(ctx, p, req)
 	if err != nil {
 		return nil, err
 	}
-	enclosed, err := e.enclosing(ctx, run.root, run.aliases...)
+	enclosed, err := e.places().Enclosing(ctx, run.Root, run.Aliases...)
 	if err != nil {
 		return nil, err
 	}
@@ -204,12 +202,12 @@ func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, 
 		return nil, err
 	}
 	h := filelist.Head{
-		PlanID: plan.NewID(run.now), Tool: e.Tool, Table: run.root.String(), Given: run.given, TableID: run.table.ID(), Format: "hudi",
-		Instant: run.table.LastInstant(), Created: run.now.UTC(), Mode: string(run.config.Policy), ModeWhy: clean.Why, State: state, Totals: totals,
+		PlanID: plan.NewID(run.Now), Tool: e.Tool, Table: run.Root.String(), Given: run.Given, TableID: run.table.ID(), Format: "hudi",
+		Instant: run.table.LastInstant(), Created: run.Now.UTC(), Mode: string(run.config.Policy), ModeWhy: clean.Why, State: state, Totals: totals,
 		Evidence: filelist.Evidence{
 			Listed: true, LiveExpected: s.LiveFiles, LiveSeen: s.LiveFiles - s.MissingCount, LiveMissing: s.LiveMissing, MissingCount: s.MissingCount,
-			LiveFiles: s.LiveFiles, LiveBytes: s.LiveBytes, ClockSkew: run.skew, EnclosedBy: seen.EnclosedBy, Blocked: seen.Blocked,
-			Versioned: run.status.Versioned, SoftDelete: run.status.SoftDelete, Warnings: append(run.table.Warnings(), s.Warnings...),
+			LiveFiles: s.LiveFiles, LiveBytes: s.LiveBytes, ClockSkew: run.Skew, EnclosedBy: seen.EnclosedBy, Blocked: seen.Blocked,
+			Versioned: run.Status.Versioned, SoftDelete: run.Status.SoftDelete, Warnings: append(run.table.Warnings(), s.Warnings...),
 		},
 	}
 	if h.Cutoff = run.config.Cutoff.UTC(); h.Cutoff.IsZero() {
@@ -218,7 +216,7 @@ func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, 
 	if h.Guards, err = guard.Check(h, guard.Options{MostlyDead: run.req.Unsafe.MostlyDead, MissingLive: run.req.Unsafe.MissingLive, RetainBelow: run.req.Unsafe.RetainBelow}); err != nil {
 		return nil, err
 	}
-	batch := int64(max(run.reader.Traits().DeleteBatch, 1))
+	batch := int64(max(run.Reader.Traits().DeleteBatch, 1))
 	h.Totals.DeleteRequests = (h.Totals.Dead-h.Totals.ByReason[string(lake.ExpiredBlob)].Objects+batch-1)/batch + h.Totals.DeadDirectories
 	h.Totals.Seconds = e.Now().Sub(started).Seconds()
 	if out != "" {
@@ -228,6 +226,6 @@ func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, 
 }
 
 // hudiNow is our clock, or the store's if that is behind, as it goes on.
-func (e *Engine) hudiNow(p *place) func() time.Time {
-	return func() time.Time { return e.Now().Add(-max(p.skew, 0)) }
+func (e *Engine) hudiNow(p *place.Place) func() time.Time {
+	return func() time.Time { return e.Now().Add(-max(p.Skew, 0)) }
 }

@@ -11,11 +11,11 @@ import (
 
 // hudiTable opens the table of a request if it is a Hudi table, else returns nil.
 func (e *Engine) hudiTable(ctx context.Context, req PlanRequest) (*hudiRun, error) {
-	p, err := e.open(ctx, req.Table)
+	p, err := e.places().Open(ctx, req.Table)
 	if err != nil {
 		return nil, err
 	}
-	format, err := detect(ctx, p, req.Format)
+	format, err := p.Detect(ctx, req.Format)
 	if err != nil || format != "hudi" {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (run *hudiRun) inspect(ctx context.Context) (table.Info, error) {
 func (run *hudiRun) explain(ctx context.Context, e *Engine, paths []string) ([]table.Explanation, error) {
 	out := make([]table.Explanation, 0, len(paths))
 	for _, path := range paths {
-		keys := run.root.Named(path, run.aliases...)
+		keys := run.Root.Named(path, run.Aliases...)
 		if len(keys) == 0 && strings.Contains(path, "/") {
 			x, err := run.blobs(e).Explain(ctx, path)
 			if err != nil {
@@ -45,7 +45,7 @@ func (run *hudiRun) explain(ctx context.Context, e *Engine, paths []string) ([]t
 			continue
 		}
 		if len(keys) == 0 {
-			return nil, invalid(run.given, fmt.Sprintf("%q lies outside the table", path), "Name a path below the table's root.")
+			return nil, run.Invalid(fmt.Sprintf("%q lies outside the table", path), "Name a path below the table's root.")
 		}
 		var x table.Explanation
 		for _, k := range keys { // the first reading that exists counts

@@ -7,6 +7,8 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
+	"github.com/lakesweep/lakesweep/sweep/internal/place"
+	"github.com/lakesweep/lakesweep/table/hudi"
 )
 
 // Blobs returns how many external blobs a plan lists, how many of them carrying
@@ -18,7 +20,7 @@ func (run *hudiRun) blobs(e *Engine) *blobs.Table {
 	host := &blobs.Host{Stores: e.Stores, Now: e.Now, Observe: e.Observe, Log: e.Log, StateDir: e.StateDir, Tool: e.Tool, Sleep: e.wait}
 	host.Find = e.findHudi
 	host.Open = func(ctx context.Context, name string) (*blobs.Table, error) {
-		p, err := e.open(ctx, name)
+		p, err := e.places().Open(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -28,7 +30,7 @@ func (run *hudiRun) blobs(e *Engine) *blobs.Table {
 		}
 		return other.blobs(e), nil
 	}
-	t := &blobs.Table{Host: host, Given: run.given, Root: run.root, Aliases: run.aliases, Reader: run.reader, Began: run.now, Clock: e.hudiNow(run.place),
+	t := &blobs.Table{Host: host, Given: run.Given, Root: run.Root, Aliases: run.Aliases, Reader: run.Reader, Began: run.Now, Clock: e.hudiNow(run.Place),
 		Hudi: run.table, Config: run.config.Blobs, Request: blobs.Request(run.req.Hudi.Blobs), Memory: run.req.Tuning.Memory, Workers: run.req.Tuning.Workers}
 	for _, m := range run.req.Inventory.Maps {
 		t.Maps = append(t.Maps, lake.BlobMap(m))
@@ -40,15 +42,15 @@ func (run *hudiRun) blobs(e *Engine) *blobs.Table {
 //
 // Errors: Invalid for a place that is no Hudi table.
 func (e *Engine) findHudi(ctx context.Context, name string) (lake.Root, error) {
-	p, err := e.open(ctx, name)
+	p, err := e.places().Open(ctx, name)
 	if err != nil {
 		return lake.Root{}, err
 	}
-	found, err := detectHudi(ctx, p)
+	found, err := hudi.Detect(ctx, p.Reader)
 	if err == nil && !found {
-		err = invalid(name, "--also-references names no Hudi table", "Name the root of a Hudi table that shares the blobs.")
+		err = place.Invalid(name, "--also-references names no Hudi table", "Name the root of a Hudi table that shares the blobs.")
 	}
-	return p.root, err
+	return p.Root, err
 }
 
 // openBlobs opens what carrying out the blobs of a plan takes, nil if it leaves
@@ -59,10 +61,10 @@ func (e *Engine) openBlobs(ctx context.Context, h *filelist.Head, run *hudiRun, 
 		return nil, err
 	}
 	if req.Quarantine != "" || req.Trash || req.AllVersions != "" {
-		return nil, invalid(h.Given, "--blobs delete goes with neither --quarantine, --trash nor --all-versions", "Give one of them, or clean the slices and the blobs in two runs.")
+		return nil, place.Invalid(h.Given, "--blobs delete goes with neither --quarantine, --trash nor --all-versions", "Give one of them, or clean the slices and the blobs in two runs.")
 	}
 	// The blobs' look at the table is their own: it goes on as the clean's stands still.
-	if run, err = e.openHudi(ctx, run.place, run.req); err != nil {
+	if run, err = e.openHudi(ctx, run.Place, run.req); err != nil {
 		return nil, err
 	}
 	o.Own = run.blobs(e)

@@ -52,7 +52,7 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 	if err := carriesBlobs(h); err != nil {
 		return job, o, nil, err
 	}
-	at, err := e.open(ctx, h.Table)
+	at, err := e.places().Open(ctx, h.Table)
 	if err != nil {
 		return job, o, nil, err
 	}
@@ -60,10 +60,10 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 	if err != nil {
 		return job, o, external, err
 	}
-	if job.Cleared, err = guard.Clear(p, guard.Identity{Root: at.root, Format: "hudi", TableID: run.table.ID()}); err != nil {
+	if job.Cleared, err = guard.Clear(p, guard.Identity{Root: at.Root, Format: "hudi", TableID: run.table.ID()}); err != nil {
 		return job, o, external, err
 	}
-	all, err := e.Stores.OpenStore(ctx, at.root)
+	all, err := e.Stores.OpenStore(ctx, at.Root)
 	if err != nil {
 		return job, o, external, err
 	}
@@ -105,7 +105,7 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 	}
 	quarantine := ""
 	if req.Quarantine != "" {
-		if o.Quarantine, err = e.quarantine(ctx, req.Quarantine, h.PlanID, at.root); err != nil {
+		if o.Quarantine, err = e.quarantine(ctx, req.Quarantine, h.PlanID, at.Root); err != nil {
 			return job, o, external, err
 		}
 		quarantine = o.Quarantine.Root.String()

@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 
+	"github.com/lakesweep/lakesweep/sweep/internal/place"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/delta"
 )
@@ -26,12 +27,12 @@ func (e *Engine) Inspect(ctx context.Context, req PlanRequest) (table.Info, erro
 }
 
 // openTable opens a Delta table for the questions that read only.
-func (e *Engine) openTable(ctx context.Context, req PlanRequest) (*place, *delta.Table, error) {
+func (e *Engine) openTable(ctx context.Context, req PlanRequest) (*place.Place, *delta.Table, error) {
 	p, err := e.openDeltaOnly(ctx, req)
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := e.deltaTable(ctx, p, req.Tuning, false)
+	t, err := p.Delta(ctx, req.Tuning.Workers, false, e.Observe)
 	return p, t, err
 }
 
@@ -45,10 +46,10 @@ func (e *Engine) openRun(ctx context.Context, req PlanRequest) (*deltaRun, error
 }
 
 // openDeltaOnly opens the place of a Delta table, for what can't be asked of others.
-func (e *Engine) openDeltaOnly(ctx context.Context, req PlanRequest) (*place, error) {
-	p, found, err := e.openAs(ctx, req.Table, req.Format)
+func (e *Engine) openDeltaOnly(ctx context.Context, req PlanRequest) (*place.Place, error) {
+	p, found, err := e.places().OpenAs(ctx, req.Table, req.Format)
 	if err == nil && found == "hudi" {
-		err = invalid(p.given, "a Hudi table, where a Delta table is wanted", "Name a Delta table.")
+		err = p.Invalid("a Hudi table, where a Delta table is wanted", "Name a Delta table.")
 	}
 	return p, err
 }

@@ -38,7 +38,7 @@ func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*ver
 		}
 	}()
 	for i, run := range runs {
-		roots[i] = run.root
+		roots[i] = run.Root
 		run.inventory = src.Info()
 		if run.gone, unread[i], err = e.journaled(ctx, run); err != nil {
 			return nil, err
@@ -63,7 +63,7 @@ func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*ver
 		}
 		v := &verdicts{rows: result.Dead(), totals: result.Totals, foreign: result.Foreign, close: result.Close}
 		v.outside = resolved.Outside
-		v.inventoryAge = runs[i].now.Sub(src.Info().Taken)
+		v.inventoryAge = runs[i].Now.Sub(src.Info().Taken)
 		v.notes = slices.Concat(src.Info().Notes, left(counts, resolved), unread[i])
 		vs = append(vs, v)
 	}

@@ -82,7 +82,7 @@ func (e *Engine) vanishedBy(ctx context.Context, run *deltaRun, place string) (*
 	if err != nil {
 		return nil, err
 	}
-	if j.Head.Table != run.root.String() {
+	if j.Head.Table != run.Root.String() {
 		return nil, nil
 	}
 	return j.Vanished(ctx, run.inventory.Taken)

@@ -37,7 +37,7 @@ func (e *Engine) lease(ctx context.Context, s store.Store, planID string, root l
 	if err := os.MkdirAll(e.StateDir, 0o755); err != nil {
 		return nil, &lake.Error{Op: "take lock", Table: root.String(), Kind: lake.Locked, Err: err, Hint: "Let the table's log or the state directory be written to."}
 	}
-	state, err := e.resolve(e.StateDir)
+	state, err := e.places().Root(e.StateDir)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,8 @@ import (
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/store"
-	"github.com/lakesweep/lakesweep/table/delta"
+	"github.com/lakesweep/lakesweep/sweep/internal/place"
+	"github.com/lakesweep/lakesweep/sweep/internal/together"
 )
 
 // Plan works out what is dead in one table. It reads only. A plan that guards
@@ -53,7 +54,7 @@ func (e *Engine) PlanMany(ctx context.Context, reqs []PlanRequest, outs []string
 		if out == "" {
 			continue
 		}
-		if err := e.outsideTables(ctx, "--out", out); err != nil {
+		if err := e.places().Outside(ctx, "--out", out); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +104,7 @@ func (e *Engine) PlanMany(ctx context.Context, reqs []PlanRequest, outs []string
 }
 
 func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (made *plan.Plan, err error) {
-	p, format, err := e.openAs(ctx, req.Table, req.Format)
+	p, format, err := e.places().OpenAs(ctx, req.Table, req.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func (e *Engine) prepare(ctx context.Context, req PlanRequest) (*deltaRun, error
 
 // prepareAt looks at long commits only once where that does. A table that seems
 // to refuse is looked at again, wholly before anything is made of it.
-func (e *Engine) prepareAt(ctx context.Context, p *place, req PlanRequest) (*deltaRun, error) {
+func (e *Engine) prepareAt(ctx context.Context, p *place.Place, req PlanRequest) (*deltaRun, error) {
 	started := e.Now()
 	run, err := e.replayed(ctx, p, req, true)
 	if err != nil && run != nil && run.table.Brief() {
@@ -157,13 +158,13 @@ func (e *Engine) prepareAt(ctx context.Context, p *place, req PlanRequest) (*del
 }
 
 // replayed opens a table, briefly or not, and replays its log.
-func (e *Engine) replayed(ctx context.Context, p *place, req PlanRequest, brief bool) (*deltaRun, error) {
+func (e *Engine) replayed(ctx context.Context, p *place.Place, req PlanRequest, brief bool) (*deltaRun, error) {
 	var run *deltaRun
 	var enclosed string
 	var keep []lake.Key
-	err := together(
+	err := together.Do(
 		func() (err error) { run, err = e.openDelta(ctx, p, req, brief); return err },
-		func() (err error) { enclosed, err = e.enclosing(ctx, p.root, p.aliases...); return err },
+		func() (err error) { enclosed, err = e.places().Enclosing(ctx, p.Root, p.Aliases...); return err },
 		func() (err error) { keep, err = e.protectedElsewhere(ctx, p, req.Protect); return err },
 	)
 	if err != nil {
@@ -226,7 +227,7 @@ func (e *Engine) write(ctx context.Context, run *deltaRun, v *verdicts, out stri
 	if err != nil {
 		return nil, err
 	}
-	batch := int64(max(run.reader.Traits().DeleteBatch, 1))
+	batch := int64(max(run.Reader.Traits().DeleteBatch, 1))
 	h.Totals.DeleteRequests = (h.Totals.Dead+batch-1)/batch + h.Totals.DeadDirectories
 	h.Totals.Seconds = e.Now().Sub(run.started).Seconds()
 	if out != "" {
@@ -241,8 +242,8 @@ func (e *Engine) write(ctx context.Context, run *deltaRun, v *verdicts, out stri
 func (run *deltaRun) head(ctx context.Context, tool string) filelist.Head {
 	version := run.table.Version()
 	h := filelist.Head{
-		PlanID: plan.NewID(run.now), Tool: tool, Table: run.root.String(), Given: run.given, TableID: run.meta.ID, Format: "delta",
-		Version: &version, Created: run.now.UTC(), Cutoff: run.cutoff.UTC(), Mode: run.mode, ModeWhy: run.why,
+		PlanID: plan.NewID(run.Now), Tool: tool, Table: run.Root.String(), Given: run.Given, TableID: run.meta.ID, Format: "delta",
+		Version: &version, Created: run.Now.UTC(), Cutoff: run.cutoff.UTC(), Mode: run.mode, ModeWhy: run.why,
 		Source: run.req.Inventory.Name(), Where: run.req.Where, State: run.table.State(),
 	}
 	if run.where != nil && run.req.TimeZone != nil {
@@ -267,7 +268,7 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 	if run.where != nil {
 		match = run.where.match(run.protected, nil)
 	}
-	inside, foreign := newInsides(run.reader), map[lake.Key]bool{}
+	inside, foreign := run.Insides(), map[lake.Key]bool{}
 	var mu sync.Mutex
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(liteStats)
@@ -280,7 +281,7 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 		}
 		group.Go(func() error {
 			// What an earlier run deleted is named by the log all the same.
-			info, err := run.reader.Stat(gctx, string(verdict.Key))
+			info, err := run.Reader.Stat(gctx, string(verdict.Key))
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}
@@ -291,7 +292,7 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 				return nil
 			}
 			verdict.Size, verdict.Modified, verdict.ETag = info.Size, info.Modified, info.ETag
-			root, theirs, err := inside.of(gctx, verdict.Key.Dir())
+			root, theirs, err := inside(gctx, verdict.Key.Dir())
 			if err != nil {
 				return err
 			}
@@ -322,38 +323,4 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 		v.foreign = append(v.foreign, string(root))
 	}
 	return v, nil
-}
-
-// detect tells the format of the table at p, and leaves what it saw of a Delta
-// log in p for deltaTable.
-func detect(ctx context.Context, p *place, format string) (string, error) {
-	var isHudi bool
-	err := together(
-		func() (err error) { p.log, err = delta.Detect(ctx, p.reader); return err },
-		func() (err error) { isHudi, err = detectHudi(ctx, p); return err },
-	)
-	if err != nil {
-		return "", err
-	}
-	isDelta := p.log != nil
-	switch {
-	case format == "delta" && isDelta, format == "hudi" && isHudi:
-		return format, nil
-	case format != "" && format != "delta" && format != "hudi":
-		return "", invalid(p.given, "unknown format "+format, "Write --format delta or --format hudi.")
-	case format != "":
-		return "", notTable(p, "no "+format+" table there")
-	case isDelta && isHudi:
-		return "", invalid(p.given, "both a Delta log and a Hudi timeline lie there", "Say which one with --format delta or --format hudi.")
-	case isDelta:
-		return "delta", nil
-	case isHudi:
-		return "hudi", nil
-	}
-	return "", notTable(p, "neither a Delta log nor a Hudi timeline there")
-}
-
-func notTable(p *place, what string) error {
-	return &lake.Error{Op: "open table", Table: p.root.String(), Kind: lake.NotTable, Err: errors.New(what),
-		Hint: "Name the folder that holds _delta_log or .hoodie, not one of its partitions."}
 }

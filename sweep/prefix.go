@@ -17,7 +17,7 @@ import (
 //
 // Errors: those of the store and of the listing.
 func (e *Engine) BenchList(ctx context.Context, req ListRequest) (Listed, error) {
-	place, err := e.resolvePlace(req.Place)
+	place, err := e.places().Folder(req.Place)
 	if err != nil {
 		return Listed{}, err
 	}
@@ -47,7 +47,7 @@ func (e *Engine) BenchList(ctx context.Context, req ListRequest) (Listed, error)
 // Shape: nothing is held; rows are in no order. On disks each file is stat'ed.
 // Errors: those of the store and of the listing; Invalid if out can't be written.
 func (e *Engine) MakeInventory(ctx context.Context, req ListRequest, out string) (Listed, error) {
-	place, err := e.resolvePlace(req.Place)
+	place, err := e.places().Folder(req.Place)
 	if err != nil {
 		return Listed{}, err
 	}
@@ -55,7 +55,7 @@ func (e *Engine) MakeInventory(ctx context.Context, req ListRequest, out string)
 	if err != nil {
 		return Listed{}, err
 	}
-	if err := e.outsideTables(ctx, "--out", out); err != nil {
+	if err := e.places().Outside(ctx, "--out", out); err != nil {
 		return Listed{}, err
 	}
 	began := e.Now()
@@ -77,7 +77,7 @@ func (e *Engine) MakeInventory(ctx context.Context, req ListRequest, out string)
 //
 // Errors: those of package inventory; Invalid if out can't be written.
 func (e *Engine) ConvertInventory(ctx context.Context, req InventoryRequest, out string) (Listed, error) {
-	if err := e.outsideTables(ctx, "--out", out); err != nil {
+	if err := e.places().Outside(ctx, "--out", out); err != nil {
 		return Listed{}, err
 	}
 	began := e.Now()

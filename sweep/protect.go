@@ -8,15 +8,16 @@ import (
 	"strings"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/sweep/internal/place"
 )
 
 // protectedElsewhere reads what --protect names: tables whose logs name files
 // of this one (shallow clones), and local files with a path a line.
-func (e *Engine) protectedElsewhere(ctx context.Context, p *place, names []string) (keep []lake.Key, err error) {
+func (e *Engine) protectedElsewhere(ctx context.Context, p *place.Place, names []string) (keep []lake.Key, err error) {
 	for _, name := range names {
 		var add []lake.Key
 		if info, statErr := os.Stat(name); statErr == nil && info.Mode().IsRegular() {
-			add, err = p.protectList(name)
+			add, err = protectList(p, name)
 		} else {
 			add, err = e.protectTable(ctx, p, name)
 		}
@@ -30,7 +31,7 @@ func (e *Engine) protectedElsewhere(ctx context.Context, p *place, names []strin
 
 // protectList reads paths, relative to the root or absolute, as they are or
 // percent-encoded.
-func (p *place) protectList(file string) (keep []lake.Key, err error) {
+func protectList(p *place.Place, file string) (keep []lake.Key, err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
@@ -40,21 +41,21 @@ func (p *place) protectList(file string) (keep []lake.Key, err error) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		if strings.HasSuffix(lines.Text(), "/") {
-			return nil, invalid(p.given, fmt.Sprintf("--protect %s names a folder, %q", file, lines.Text()), "Name each file that is to be kept, one a line.")
+			return nil, p.Invalid(fmt.Sprintf("--protect %s names a folder, %q", file, lines.Text()), "Name each file that is to be kept, one a line.")
 		}
-		keep = append(append(keep, p.root.Named(lines.Text(), p.aliases...)...), p.names.inside(lines.Text())...)
+		keep = append(append(keep, p.Root.Named(lines.Text(), p.Aliases...)...), p.Names.Inside(lines.Text())...)
 	}
 	return keep, lines.Err()
 }
 
 // protectTable keeps whatever another table's log still names in this one, in
 // any version.
-func (e *Engine) protectTable(ctx context.Context, p *place, name string) (keep []lake.Key, err error) {
-	other, err := e.open(ctx, name)
+func (e *Engine) protectTable(ctx context.Context, p *place.Place, name string) (keep []lake.Key, err error) {
+	other, err := e.places().Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	t, err := e.deltaTable(ctx, other, Tuning{}, false)
+	t, err := other.Delta(ctx, 0, false, e.Observe)
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +63,12 @@ func (e *Engine) protectTable(ctx context.Context, p *place, name string) (keep 
 		if err != nil {
 			return nil, err
 		}
-		paths, err := p.root.LogPath(uri, p.aliases...)
+		paths, err := p.Root.LogPath(uri, p.Aliases...)
 		if err != nil {
 			return nil, err
 		}
 		if paths.Outside {
-			keep = append(append(keep, p.names.inside(uri)...), paths.Protect...)
+			keep = append(append(keep, p.Names.Inside(uri)...), paths.Protect...)
 		} else {
 			keep = append(append(keep, paths.Key), paths.Protect...)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
+	"github.com/lakesweep/lakesweep/sweep/internal/place"
 	"github.com/lakesweep/lakesweep/table/hudi"
 )
 
@@ -30,11 +31,11 @@ func (e *Engine) ready(ctx context.Context, run *hudiRun) []error {
 //
 // Errors: those of hudiLock and of the store.
 func (e *Engine) lockKnown(ctx context.Context, run *hudiRun) error {
-	h := filelist.Head{Table: run.root.String(), TableID: run.table.ID(), State: map[string]string{}}
+	h := filelist.Head{Table: run.Root.String(), TableID: run.table.ID(), State: map[string]string{}}
 	if err := run.remember(h.State); err != nil {
 		return err
 	}
-	all, err := e.Stores.OpenStore(ctx, run.root)
+	all, err := e.Stores.OpenStore(ctx, run.Root)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (e *Engine) lockKnown(ctx context.Context, run *hudiRun) error {
 // stands in its way; of a plan alone it returns that as text.
 func (e *Engine) unready(ctx context.Context, run *hudiRun) (blocked []string, err error) {
 	if run.req.AtOnce != nil && run.req.Hudi.Blobs.Mode == "plan" {
-		return nil, onlyShown(run.given)
+		return nil, onlyShown(run.Given)
 	}
 	for _, err := range e.ready(ctx, run) {
 		if run.req.AtOnce != nil {
@@ -81,7 +82,7 @@ func Carries(h *filelist.Head) bool {
 }
 
 func onlyShown(given string) error {
-	return invalid(given, "--blobs plan only shows blobs: carried out, it would delete the slices that refer to them and queue none of them, so that no later run finds them",
+	return place.Invalid(given, "--blobs plan only shows blobs: carried out, it would delete the slices that refer to them and queue none of them, so that no later run finds them",
 		"Plan with --blobs delete, which queues them first, or with --blobs off to leave them where they are for good.")
 }
 

@@ -60,7 +60,7 @@ func (e *Engine) usage(ctx context.Context, req PlanRequest) (rows []table.Usage
 		add(&u.row(f.Partition).Live, f.Size)
 	}
 	o := listing.Options{Workers: req.Tuning.Workers, Observer: e.Observe, Enter: u.enter}
-	if _, err := listing.Walk(ctx, run.reader, o, func(batch []store.Info) error { return u.batch(ctx, batch) }); err != nil {
+	if _, err := listing.Walk(ctx, run.Reader, o, func(batch []store.Info) error { return u.batch(ctx, batch) }); err != nil {
 		return nil, err
 	}
 	return u.sorted(), nil
@@ -75,7 +75,7 @@ type usage struct {
 
 func (u *usage) enter(ctx context.Context, dir string, entries []store.Info) (listing.Decision, error) {
 	if dir != "" {
-		if foreign, err := u.run.foreign(ctx, dir, entries); err != nil || foreign {
+		if foreign, err := u.run.Foreign(ctx, dir, entries); err != nil || foreign {
 			return listing.Decision{Drop: true}, err
 		}
 	}
@@ -95,7 +95,7 @@ func (u *usage) batch(ctx context.Context, batch []store.Info) error {
 			continue
 		}
 		if info.Size < 0 {
-			full, err := u.run.reader.Stat(ctx, info.Name)
+			full, err := u.run.Reader.Stat(ctx, info.Name)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake/keyset"
 	"github.com/lakesweep/lakesweep/listing"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/sweep/internal/place"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
@@ -67,7 +68,7 @@ func (e *Engine) verify(ctx context.Context, req PlanRequest, emit func(table.Fi
 	if err != nil {
 		return err
 	}
-	v := &verifier{place: p, emit: emit, rules: t.Rules()}
+	v := &verifier{Place: p, emit: emit, rules: t.Rules()}
 	present, err := v.list(ctx, e, req.Tuning)
 	if err != nil {
 		return err
@@ -95,7 +96,7 @@ func (e *Engine) verify(ctx context.Context, req PlanRequest, emit func(table.Fi
 
 // verifier collects findings.
 type verifier struct {
-	*place
+	*place.Place
 	rules meta.Rules
 	mu    sync.Mutex
 	emit  func(table.Finding) error
@@ -121,7 +122,7 @@ func (v *verifier) list(ctx context.Context, e *Engine, tuning Tuning) (*keyset.
 		foreign[root] = true
 		return v.tell(table.Finding{Type: "foreign_table", Path: string(root), Detail: "another table lies inside this one; its files are never candidates"})
 	}
-	names := v.reader.Traits().NamesFirst
+	names := v.Reader.Traits().NamesFirst
 	o := listing.Options{Workers: tuning.Workers, Observer: e.Observe}
 	o.Enter = func(_ context.Context, dir string, entries []store.Info) (listing.Decision, error) {
 		for _, entry := range entries {
@@ -131,7 +132,7 @@ func (v *verifier) list(ctx context.Context, e *Engine, tuning Tuning) (*keyset.
 		}
 		return listing.Decision{Descend: func(dir string) bool { return v.rules.Visible(lake.Listed(dir)) }}, nil
 	}
-	_, err := listing.Walk(ctx, v.reader, o, func(batch []store.Info) error {
+	_, err := listing.Walk(ctx, v.Reader, o, func(batch []store.Info) error {
 		for _, info := range batch {
 			k := lake.Listed(info.Name)
 			if root, ok := meta.ForeignRoot(k); ok {
@@ -154,14 +155,14 @@ func (v *verifier) list(ctx context.Context, e *Engine, tuning Tuning) (*keyset.
 
 // look stats one live object. size -1 is any.
 func (v *verifier) look(ctx context.Context, k lake.Key, size int64) error {
-	info, err := v.reader.Stat(ctx, string(k))
+	info, err := v.Reader.Stat(ctx, string(k))
 	return v.judge(string(k), size, info, err)
 }
 
 // lookOutside stats a live object outside the table's root, which a shallow
 // clone has.
 func (e *Engine) lookOutside(ctx context.Context, v *verifier, uri string) error {
-	place, err := lake.ParseURI(uri, v.root)
+	place, err := lake.ParseURI(uri, v.Root)
 	if err != nil {
 		return v.tell(table.Finding{Type: "unreadable", Path: uri, Detail: err.Error()})
 	}

@@ -1,9 +1,10 @@
-package sweep
+package place
 
 import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 	"sync"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -22,12 +23,14 @@ type insides struct {
 	known map[lake.Key]func() (bool, error)
 }
 
-func newInsides(r store.Reader) *insides {
-	return &insides{r: r, known: make(map[lake.Key]func() (bool, error))}
+// Insides returns a function that finds the outermost folder, dir or above it
+// and below the root, that is a table of its own; ok is false if none is. It
+// remembers what it asked. Safe for concurrent use.
+func (p *Place) Insides() func(ctx context.Context, dir lake.Key) (root lake.Key, ok bool, err error) {
+	s := &insides{r: p.Reader, known: make(map[lake.Key]func() (bool, error))}
+	return s.of
 }
 
-// of returns the outermost folder, dir or above it and below the root, that is
-// a table of its own; ok is false if none is.
 func (s *insides) of(ctx context.Context, dir lake.Key) (root lake.Key, ok bool, err error) {
 	if dir == "" {
 		return "", false, nil
@@ -70,4 +73,47 @@ func isTableAt(ctx context.Context, r store.Reader, prefix string) (bool, error)
 	}
 	names, err := childNames(ctx, r, prefix+"metadata/")
 	return meta.IcebergMetadata(names), err
+}
+
+// Foreign reports whether dir, below the root, is the root of another table, by
+// the entries of its listing and what a metadata folder holds.
+func (p *Place) Foreign(ctx context.Context, dir string, entries []store.Info) (bool, error) {
+	var marks []string
+	metadata := false
+	for i := range entries {
+		name := entries[i].Name[len(dir)+1:]
+		if c := name[0]; c == '_' || c == '.' {
+			marks = append(marks, name)
+		}
+		metadata = metadata || name == "metadata" && entries[i].Kind == store.Dir
+	}
+	if meta.Foreign(marks) {
+		return true, nil
+	}
+	if !metadata {
+		return false, nil
+	}
+	names, err := childNames(ctx, p.Reader, dir+"/metadata/")
+	return meta.IcebergMetadata(names), err
+}
+
+// childNames lists the names in one directory; none if it is gone.
+func childNames(ctx context.Context, r store.Reader, prefix string) (names []string, err error) {
+	req := store.PageRequest{Prefix: prefix, Dirs: true}
+	for {
+		page, err := r.List(ctx, req)
+		if errors.Is(err, fs.ErrNotExist) {
+			return names, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range page.Entries {
+			names = append(names, strings.TrimPrefix(entry.Name, prefix))
+		}
+		if page.Next == "" {
+			return names, nil
+		}
+		req.Token = page.Next
+	}
 }

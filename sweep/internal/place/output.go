@@ -1,4 +1,4 @@
-package sweep
+package place
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 )
 
-// outsideTables refuses a place for something that we write (a plan, a
+// Outside refuses a place for something that we write (a plan, a
 // journal, an inventory, a quarantine) in a table, whichever: it could go over
 // a file that somebody needs, and would be garbage to the table's next vacuum.
 // what names the flag.
 //
 // Errors: Invalid; those of the store.
-func (e *Engine) outsideTables(ctx context.Context, what, place string) error {
-	root, err := e.resolve(place)
+func (f Finder) Outside(ctx context.Context, what, place string) error {
+	root, err := f.Root(place)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (e *Engine) outsideTables(ctx context.Context, what, place string) error {
 		places = append(places, real)
 	}
 	for _, at := range places {
-		inside, err := e.enclosing(ctx, at)
+		inside, err := f.Enclosing(ctx, at)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package sweep
+package place
 
 import (
 	"io/fs"
@@ -8,14 +8,15 @@ import (
 	"sync"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/sweep/internal/memo"
 )
 
-// ownNames finds the table's own files under names that lead to it by symlinks
+// Names finds the table's own files under names that lead to it by symlinks
 // or mounts: a writer may have known the table by any of them, and a log keeps
 // absolute paths. Safe for concurrent use.
 //
 // Shape: one stat for each folder that such paths name, the last ones remembered.
-type ownNames struct {
+type Names struct {
 	root lake.Root
 	info fs.FileInfo // of the root's folder
 
@@ -31,8 +32,8 @@ type folder struct {
 
 const mostFolders = 1 << 16
 
-// newOwnNames returns nil where names have no such power: in object stores.
-func newOwnNames(root lake.Root) *ownNames {
+// newNames returns nil where names have no such power: in object stores.
+func newNames(root lake.Root) *Names {
 	if root.Class() != "file" {
 		return nil
 	}
@@ -40,12 +41,12 @@ func newOwnNames(root lake.Root) *ownNames {
 	if err != nil {
 		return nil // opening the root says so
 	}
-	return &ownNames{root: root, info: info, dirs: make(map[string]folder)}
+	return &Names{root: root, info: info, dirs: make(map[string]folder)}
 }
 
-// inside returns the keys by which the table holds what a log's absolute path
-// names; none if it lies elsewhere. A nil ownNames holds nothing.
-func (n *ownNames) inside(path string) (keys []lake.Key) {
+// Inside returns the keys by which the table holds what a log's absolute path
+// names; none if it lies elsewhere. A nil Names holds nothing.
+func (n *Names) Inside(path string) (keys []lake.Key) {
 	if n == nil {
 		return nil
 	}
@@ -65,7 +66,7 @@ func (n *ownNames) inside(path string) (keys []lake.Key) {
 	return keys
 }
 
-func (n *ownNames) key(name string) (lake.Key, bool) {
+func (n *Names) key(name string) (lake.Key, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.dirs) > mostFolders {
@@ -82,7 +83,7 @@ func (n *ownNames) key(name string) (lake.Key, bool) {
 
 // find says what a folder is to the table: the root by any of its names,
 // something below it, or a symlink to either.
-func (n *ownNames) find(dir string) folder {
+func (n *Names) find(dir string) folder {
 	if at, ok := n.dirs[dir]; ok {
 		return at
 	}
@@ -105,11 +106,11 @@ func (n *ownNames) find(dir string) folder {
 // linked returns a function that finds symlinks among the folders below the
 // root: it gives the folder that one leads to inside the table, by the names
 // that a listing shows. It is nil where there are none.
-func (n *ownNames) linked() func(dir lake.Key) (lake.Key, bool) {
+func (n *Names) linked() func(dir lake.Key) (lake.Key, bool) {
 	if n == nil {
 		return nil
 	}
-	byDir := memo(func(dir lake.Key) folder {
+	byDir := memo.ByDir(func(dir lake.Key) folder {
 		real, err := filepath.EvalSymlinks(n.path(dir))
 		if err != nil {
 			return folder{}
@@ -128,9 +129,9 @@ func (n *ownNames) linked() func(dir lake.Key) (lake.Key, bool) {
 	}
 }
 
-// target returns the table's own file that the symlink at k leads to; ok is
+// Target returns the table's own file that the symlink at k leads to; ok is
 // false if it leads to none.
-func (n *ownNames) target(k lake.Key) (file lake.Key, ok bool) {
+func (n *Names) Target(k lake.Key) (file lake.Key, ok bool) {
 	if n == nil {
 		return "", false
 	}
@@ -148,7 +149,7 @@ func (n *ownNames) target(k lake.Key) (file lake.Key, ok bool) {
 }
 
 // path is the system's name of a key.
-func (n *ownNames) path(k lake.Key) string {
+func (n *Names) path(k lake.Key) string {
 	return filepath.Join(n.root.String(), filepath.FromSlash(string(k)))
 }
 
