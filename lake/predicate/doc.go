@@ -10,5 +10,6 @@
 //  3. What isn't evaluated exactly as Spark 3.5 evaluates it (ANSI mode off) is
 //     refused by Compile, yields Unknown, or stands in docs/predicates.md.
 //
-// It knows nothing of files, listings or formats.
+// Its rooms point one way: predicate > expr > syntax > sql > calendar, with lex
+// below syntax and match below expr. It knows nothing of files, listings or formats.
 package predicate

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/predicate/internal/sql"
 )
 
 // hiveNull is the directory value that stands for NULL.
@@ -67,12 +68,12 @@ func hiveValue(c Column, raw string) (lake.PartitionValue, bool) {
 	if !ok {
 		return v, false
 	}
-	t, ok := parseType(c.Type)
+	t, ok := sql.ParseType(c.Type)
 	if !ok {
 		return v, false
 	}
 	// The zone doesn't matter: whether a text is a timestamp is the same in all.
-	_, ok = read(v, t, time.UTC)
+	_, ok = sql.Read(v, t, time.UTC)
 	return v, ok
 }
 

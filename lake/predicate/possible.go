@@ -4,6 +4,10 @@ import (
 	"strings"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/predicate/internal/calendar"
+	"github.com/lakesweep/lakesweep/lake/predicate/internal/expr"
+	"github.com/lakesweep/lakesweep/lake/predicate/internal/sql"
+	"github.com/lakesweep/lakesweep/lake/predicate/internal/syntax"
 )
 
 // MayMatch reports whether values, of which columns may be missing, could be
@@ -25,48 +29,48 @@ const (
 
 // guess evaluates with some columns unknown: every result is a superset of
 // what any completion gives.
-type guess struct{ r *row }
+type guess struct{ r *expr.Row }
 
 // value evaluates n if all its columns are known and the result is certain.
-func (g guess) value(n *node) (value, bool) {
-	for _, c := range n.columns {
-		if !g.r.known[c] {
-			return value{}, false
+func (g guess) value(n *expr.Node) (sql.Value, bool) {
+	for _, c := range n.Columns {
+		if !g.r.Known[c] {
+			return sql.Value{}, false
 		}
 	}
-	r := row{values: g.r.values, known: g.r.known}
-	v := n.eval(&r)
-	return v, !r.doubt
+	r := expr.Row{Values: g.r.Values, Known: g.r.Known}
+	v := n.Eval(&r)
+	return v, !bool(r.Doubt)
 }
 
-func outcomeOf(v value) set {
+func outcomeOf(v sql.Value) set {
 	switch {
-	case v.null:
+	case v.Null:
 		return canNull
-	case v.i != 0:
+	case v.I != 0:
 		return canTrue
 	}
 	return canFalse
 }
 
-func (g guess) outcomes(n *node) set {
+func (g guess) outcomes(n *expr.Node) set {
 	if v, ok := g.value(n); ok {
 		return outcomeOf(v)
 	}
-	switch n.form {
-	case fNot:
-		return g.outcomes(n.kids[0]).not()
-	case fAnd, fOr:
+	switch n.Form {
+	case syntax.Not:
+		return g.outcomes(n.Kids[0]).not()
+	case syntax.And, syntax.Or:
 		return g.logic(n)
-	case fBinary:
+	case syntax.Binary:
 		return g.compare(n)
-	case fIn:
+	case syntax.In:
 		return g.in(n)
-	case fLike:
-		return g.begins(n.kids[0], n.value.s)
-	case fCall:
-		if prefix, ok := g.value(n.kids[len(n.kids)-1]); ok && n.text == "startswith" && !prefix.null {
-			return g.begins(n.kids[0], prefix.s)
+	case syntax.Like:
+		return g.begins(n.Kids[0], n.Value.S)
+	case syntax.Call:
+		if prefix, ok := g.value(n.Kids[len(n.Kids)-1]); ok && n.Text == "startswith" && !prefix.Null {
+			return g.begins(n.Kids[0], prefix.S)
 		}
 	}
 	return anything
@@ -84,16 +88,16 @@ func (s set) not() set {
 }
 
 // logic joins what the operands of AND or OR may be; OR as NOT(AND of NOTs).
-func (g guess) logic(n *node) set {
+func (g guess) logic(n *expr.Node) set {
 	out := canTrue
-	for _, k := range n.kids {
+	for _, k := range n.Kids {
 		s := g.outcomes(k)
-		if n.form == fOr {
+		if n.Form == syntax.Or {
 			s = s.not()
 		}
 		out = out.and(s)
 	}
-	if n.form == fOr {
+	if n.Form == syntax.Or {
 		out = out.not()
 	}
 	return out
@@ -112,32 +116,32 @@ func (s set) and(o set) set {
 
 // compare decides comparisons of texts of which the beginning is known, and
 // those with NULL.
-func (g guess) compare(n *node) set {
-	if n.text == "<=>" || n.typ.kind != kBoolean {
+func (g guess) compare(n *expr.Node) set {
+	if n.Text == "<=>" || n.Type.Kind != sql.Boolean {
 		return anything
 	}
-	for _, k := range n.kids {
-		if v, ok := g.value(k); ok && v.null {
+	for _, k := range n.Kids {
+		if v, ok := g.value(k); ok && v.Null {
 			return canNull
 		}
 	}
-	left, right := g.span(n.kids[0]), g.span(n.kids[1])
-	t := n.kids[0].typ
+	left, right := g.span(n.Kids[0]), g.span(n.Kids[1])
+	t := n.Kids[0].Type
 	switch {
 	case left.below(t, right):
-		return canNull | outcomeOf(boolean(holds(n.text, -1)))
+		return canNull | outcomeOf(sql.Bool(sql.Holds(n.Text, -1)))
 	case right.below(t, left):
-		return canNull | outcomeOf(boolean(holds(n.text, 1)))
+		return canNull | outcomeOf(sql.Bool(sql.Holds(n.Text, 1)))
 	}
 	return anything
 }
 
-func (g guess) in(n *node) set {
+func (g guess) in(n *expr.Node) set {
 	out := canFalse | canNull
-	value := g.span(n.kids[0])
-	for _, k := range n.kids[1:] {
+	value := g.span(n.Kids[0])
+	for _, k := range n.Kids[1:] {
 		other := g.span(k)
-		if !value.below(n.kids[0].typ, other) && !other.below(n.kids[0].typ, value) {
+		if !value.below(n.Kids[0].Type, other) && !other.below(n.Kids[0].Type, value) {
 			return anything
 		}
 	}
@@ -145,9 +149,10 @@ func (g guess) in(n *node) set {
 }
 
 // begins tells whether n may begin with prefix; whether all that does matches is not known.
-func (g guess) begins(n *node, prefix string) set {
-	s := span{low: &value{s: prefix}, high: after(prefix)}
-	if other := g.span(n); s.below(tString, other) || other.below(tString, s) {
+func (g guess) begins(n *expr.Node, prefix string) set {
+	s := span{low: &sql.Value{S: prefix}, high: after(prefix)}
+	t := sql.Type{Kind: sql.String}
+	if other := g.span(n); s.below(t, other) || other.below(t, s) {
 		return canFalse | canNull
 	}
 	return anything
@@ -155,50 +160,50 @@ func (g guess) begins(n *node, prefix string) set {
 
 // span bounds what a value may be if it isn't NULL: low <= value < high, or
 // value <= last. Nil is no bound.
-type span struct{ low, high, last *value }
+type span struct{ low, high, last *sql.Value }
 
 // below reports whether all of s lies before all of o.
-func (s span) below(t typ, o span) bool {
+func (s span) below(t sql.Type, o span) bool {
 	switch {
 	case o.low == nil:
 		return false
 	case s.last != nil:
-		return compareValues(t, *s.last, *o.low) < 0
+		return sql.Compare(t, *s.last, *o.low) < 0
 	case s.high != nil:
-		return compareValues(t, *s.high, *o.low) <= 0
+		return sql.Compare(t, *s.high, *o.low) <= 0
 	}
 	return false
 }
 
-func (g guess) span(n *node) span {
+func (g guess) span(n *expr.Node) span {
 	if v, ok := g.value(n); ok {
-		if v.null {
+		if v.Null {
 			return span{}
 		}
 		return span{low: &v, last: &v}
 	}
 	switch {
-	case n.typ.kind == kString:
+	case n.Type.Kind == sql.String:
 		if prefix, _, ok := g.prefix(n); ok {
-			return span{low: &value{s: prefix}, high: after(prefix)}
+			return span{low: &sql.Value{S: prefix}, high: after(prefix)}
 		}
-	case n.typ.kind == kDate && n.form == fCast && n.kids[0].typ.kind == kString:
-		if prefix, next, ok := g.prefix(n.kids[0]); ok {
-			return dateSpan(prefix, next)
+	case n.Type.Kind == sql.Date && n.Form == syntax.Cast && n.Kids[0].Type.Kind == sql.String:
+		if prefix, next, ok := g.prefix(n.Kids[0]); ok {
+			return days(calendar.Begins(prefix, next))
 		}
-	case n.typ.kind == kDate && n.pattern != nil:
-		if prefix, _, ok := g.prefix(n.kids[0]); ok {
-			return n.pattern.span(prefix)
+	case n.Type.Kind == sql.Date && n.Pattern != nil:
+		if prefix, _, ok := g.prefix(n.Kids[0]); ok {
+			return days(n.Pattern.Begins(prefix))
 		}
 	}
 	return span{}
 }
 
 // after is the least text that is greater than all that begins with prefix, nil if there is none.
-func after(prefix string) *value {
+func after(prefix string) *sql.Value {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] < 0xff {
-			return &value{s: prefix[:i] + string([]byte{prefix[i] + 1})}
+			return &sql.Value{S: prefix[:i] + string([]byte{prefix[i] + 1})}
 		}
 	}
 	return nil
@@ -206,12 +211,12 @@ func after(prefix string) *value {
 
 // prefix is what n, a joined text, begins with if it isn't NULL. What follows
 // it, if anything, begins with next.
-func (g guess) prefix(n *node) (prefix, next string, ok bool) {
-	if n.form != fCall || n.text != "concat" && n.text != "concat_ws" {
+func (g guess) prefix(n *expr.Node) (prefix, next string, ok bool) {
+	if n.Form != syntax.Call || n.Text != "concat" && n.Text != "concat_ws" {
 		return "", "", false
 	}
-	kids, separator := n.kids, value{}
-	if n.text == "concat_ws" {
+	kids, separator := n.Kids, sql.Value{}
+	if n.Text == "concat_ws" {
 		if separator, ok = g.value(kids[0]); !ok {
 			return "", "", false
 		}
@@ -221,69 +226,25 @@ func (g guess) prefix(n *node) (prefix, next string, ok bool) {
 	for _, k := range kids {
 		v, known := g.value(k)
 		if !known {
-			if inner, then, ok := g.prefix(k); ok && n.text == "concat" {
+			if inner, then, ok := g.prefix(k); ok && n.Text == "concat" {
 				return strings.Join(parts, "") + inner, then, true
 			}
 			break
 		}
-		if !v.null {
-			parts = append(parts, v.s)
+		if !v.Null {
+			parts = append(parts, v.S)
 		}
 	}
 	if len(parts) == 0 {
 		return "", "", false
 	}
-	return strings.Join(parts, separator.s), separator.s, true
+	return strings.Join(parts, separator.S), separator.S, true
 }
 
-// dateSpan bounds the dates whose text begins with prefix, of which the year
-// must be whole.
-func dateSpan(prefix, next string) span {
-	year, rest, dashed := strings.Cut(prefix, "-")
-	n, ok := digits(year, 4, 4)
-	if !ok || !dashed && !strings.HasPrefix(next, "-") {
-		return span{}
-	}
-	first, last := 1, 12
-	if month, _, whole := strings.Cut(rest, "-"); whole || strings.HasPrefix(next, "-") && rest != "" {
-		if m, ok := digits(month, 1, 2); ok && m >= 1 && m <= 12 {
-			first, last = m, m
-		}
-	}
-	return monthSpan(n, first, last)
-}
-
-// span bounds the dates that p reads from texts that begin with prefix, if p
-// begins with the year, perhaps followed by the month.
-func (p pattern) span(prefix string) span {
-	if p[0].letter != 'y' || p[0].width != 4 || len(prefix) < 4 {
-		return span{}
-	}
-	year, ok := digits(prefix[:4], 4, 4)
+// days is the span of dates from low to before high.
+func days(low, high int64, ok bool) span {
 	if !ok {
 		return span{}
 	}
-	rest := prefix[4:]
-	for _, f := range p[1:] {
-		if f.letter == 0 {
-			if rest, ok = strings.CutPrefix(rest, f.text); !ok {
-				break
-			}
-			continue
-		}
-		if f.letter == 'M' && f.width == 2 && len(rest) >= 2 {
-			if m, ok := digits(rest[:2], 2, 2); ok && m >= 1 && m <= 12 {
-				return monthSpan(year, m, m)
-			}
-		}
-		break
-	}
-	return monthSpan(year, 1, 12)
-}
-
-// monthSpan is all dates from one month of a year to another.
-func monthSpan(year, first, last int) span {
-	low, _ := calendarDays(year, first, 1)
-	high, _ := calendarDays(year+last/12, last%12+1, 1)
-	return span{low: &value{i: low}, high: &value{i: high}}
+	return span{low: &sql.Value{I: low}, high: &sql.Value{I: high}}
 }

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/predicate/internal/expr"
+	"github.com/lakesweep/lakesweep/lake/predicate/internal/sql"
+	"github.com/lakesweep/lakesweep/lake/predicate/internal/syntax"
 )
 
 // Column is a partition column of a table.
@@ -47,32 +50,35 @@ func (t Tri) String() string { return [...]string{"false", "true", "null", "unkn
 type Predicate struct {
 	text   string
 	schema Schema
-	types  []typ
+	types  []sql.Type // of the partition columns, void where one is unknown
 	zone   *time.Location
-	root   *node
+	root   *expr.Node
 }
 
-// Compile reads expr, a Spark SQL condition on the partition columns of s.
+// Compile reads text, a Spark SQL condition on the partition columns of s.
 //
 // Errors: Invalid, with the place of the fault under a caret, the columns that
 // exist and what to write instead.
-func Compile(expr string, s Schema, o Options) (*Predicate, error) {
+func Compile(text string, s Schema, o Options) (*Predicate, error) {
 	if len(s.Partition) == 0 {
 		return nil, unpartitioned(s)
 	}
-	parsed, err := parse(expr, o)
+	p := &Predicate{text: strings.TrimSpace(text), schema: s, types: columnTypes(s), zone: o.Zone}
+	if p.zone == nil {
+		p.zone = time.UTC
+	}
+	parsed, err := syntax.Parse(text, p.zone, expr.Callable)
 	if err != nil {
-		return nil, invalid(expr, s, err)
+		return nil, invalid(text, s, err)
 	}
-	c := &checker{schema: s, types: columnTypes(s), opts: o}
-	root, err := c.check(parsed)
-	if err != nil {
-		return nil, invalid(expr, s, err)
+	session := expr.Session{Others: s.Other, Now: o.Now, Zone: p.zone}
+	for i, c := range s.Partition {
+		session.Columns = append(session.Columns, expr.Column{Name: c.Name, TypeName: c.Type, Type: p.types[i]})
 	}
-	if root, err = c.condition(root, "a predicate"); err != nil {
-		return nil, invalid(expr, s, err)
+	if p.root, err = expr.Check(parsed, session); err != nil {
+		return nil, invalid(text, s, err)
 	}
-	return &Predicate{text: strings.TrimSpace(expr), schema: s, types: c.types, zone: o.zone(), root: root}, nil
+	return p, nil
 }
 
 func unpartitioned(s Schema) error {
@@ -85,10 +91,10 @@ func unpartitioned(s Schema) error {
 }
 
 // columnTypes are the types of the partition columns, void where one is unknown.
-func columnTypes(s Schema) []typ {
-	types := make([]typ, len(s.Partition))
+func columnTypes(s Schema) []sql.Type {
+	types := make([]sql.Type, len(s.Partition))
 	for i, col := range s.Partition {
-		types[i], _ = parseType(col.Type)
+		types[i], _ = sql.ParseType(col.Type)
 	}
 	return types
 }
@@ -96,8 +102,8 @@ func columnTypes(s Schema) []typ {
 // Columns returns the logical names of the columns that p refers to, in the
 // table's order.
 func (p *Predicate) Columns() []string {
-	names := make([]string, len(p.root.columns))
-	for i, c := range p.root.columns {
+	names := make([]string, len(p.root.Columns))
+	for i, c := range p.root.Columns {
 		names[i] = p.schema.Partition[c].Name
 	}
 	return names
@@ -114,18 +120,18 @@ func (p *Predicate) Match(values lake.Partition) Tri {
 	if !readable {
 		return Unknown
 	}
-	for _, c := range p.root.columns {
-		if !r.known[c] {
+	for _, c := range p.root.Columns {
+		if !r.Known[c] {
 			return Unknown
 		}
 	}
-	v := p.root.eval(r)
+	v := p.root.Eval(r)
 	switch {
-	case r.doubt:
+	case bool(r.Doubt):
 		return Unknown
-	case v.null:
+	case v.Null:
 		return Null
-	case v.i != 0:
+	case v.I != 0:
 		return True
 	}
 	return False
@@ -133,18 +139,18 @@ func (p *Predicate) Match(values lake.Partition) Tri {
 
 // row reads the values of the columns that p refers to. readable is false if
 // one of them can't be read by its type.
-func (p *Predicate) row(values lake.Partition) (r *row, readable bool) {
-	r = &row{values: make([]value, len(p.types)), known: make([]bool, len(p.types))}
-	for _, c := range p.root.columns {
+func (p *Predicate) row(values lake.Partition) (r *expr.Row, readable bool) {
+	r = &expr.Row{Values: make([]sql.Value, len(p.types)), Known: make([]bool, len(p.types))}
+	for _, c := range p.root.Columns {
 		for _, v := range values {
 			if !strings.EqualFold(v.Column, p.schema.Partition[c].Name) {
 				continue
 			}
-			x, ok := read(v, p.types[c], p.zone)
-			if !ok || r.known[c] {
+			x, ok := sql.Read(v, p.types[c], p.zone)
+			if !ok || r.Known[c] {
 				return r, false
 			}
-			r.values[c], r.known[c] = x, true
+			r.Values[c], r.Known[c] = x, true
 		}
 	}
 	return r, true

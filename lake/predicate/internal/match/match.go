@@ -1,43 +1,20 @@
-package predicate
+package match
 
 import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
-// like checks LIKE. The pattern can't depend on a column.
-func (c *checker) like(e *expr, kids []*node) (*node, error) {
-	kids, err := c.arguments(kids, "LIKE", kString)
-	if err != nil {
-		return nil, err
-	}
-	pattern, isNull, err := constantText(kids[1], "the pattern of LIKE")
-	if err != nil {
-		return nil, err
-	}
-	if isNull {
-		return c.constant(tBoolean, null, e.pos), nil
-	}
-	escape, _ := utf8.DecodeRuneInString(e.text)
-	match, fault := compileLike(pattern, escape)
-	if fault != "" {
-		return nil, faultf(kids[1].pos, "%s", fault).fix("Double the escape character to mean itself.")
-	}
-	n := c.strict("like", tBoolean, e.pos, kids[:1], func(_ *row, v []value) value {
-		return boolean(match.MatchString(v[0].s))
-	})
-	n.form, n.value.s = fLike, likePrefix(pattern, escape)
-	return c.negation(n, e.negated), nil
-}
+// patternLimit bounds the text of a LIKE pattern, in bytes.
+const patternLimit = 1 << 16
 
-// compileLike turns a LIKE pattern into a regular expression: % is any text, _
+// Like turns a LIKE pattern into a regular expression: % is any text, _
 // any character, the escape makes these and itself plain.
 //
 // Source: StringUtils.escapeLikeRegex of Spark 3.5.
-func compileLike(pattern string, escape rune) (*regexp.Regexp, string) {
-	if len(pattern) > padLimit {
+func Like(pattern string, escape rune) (*regexp.Regexp, string) {
+	if len(pattern) > patternLimit {
 		return nil, "the pattern is too long"
 	}
 	var re strings.Builder
@@ -69,8 +46,8 @@ func compileLike(pattern string, escape rune) (*regexp.Regexp, string) {
 	return out, ""
 }
 
-// likePrefix is the plain text that all matches of a valid pattern begin with.
-func likePrefix(pattern string, escape rune) string {
+// LikePrefix is the plain text that all matches of a valid pattern begin with.
+func LikePrefix(pattern string, escape rune) string {
 	var s strings.Builder
 	escaped := false
 	for _, c := range pattern {
@@ -87,42 +64,9 @@ func likePrefix(pattern string, escape rune) string {
 	return s.String()
 }
 
-// rlike checks RLIKE. The pattern can't depend on a column, and must mean the
-// same to Java and to RE2.
-func (c *checker) rlike(e *expr, kids []*node) (*node, error) {
-	kids, err := c.arguments(kids, "RLIKE", kString)
-	if err != nil {
-		return nil, err
-	}
-	pattern, isNull, err := constantText(kids[1], "the pattern of RLIKE")
-	if err != nil {
-		return nil, err
-	}
-	if isNull {
-		return c.constant(tBoolean, null, e.pos), nil
-	}
-	if fault := portable(pattern); fault != "" {
-		return nil, faultf(kids[1].pos, "%s", fault).fix("Supported: plain text, . [ ] ( ) | ^ $ * + ? {n,m} \\d \\w \\s \\p{L} and escaped signs.")
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, faultf(kids[1].pos, "%v", err)
-	}
-	n := c.strict("rlike", tBoolean, e.pos, kids[:1], func(r *row, v []value) value {
-		// Java and RE2 part at the ends of lines.
-		if strings.ContainsAny(v[0].s, "\n\r\v\u0085\u2028\u2029") {
-			r.doubt = true
-			return null
-		}
-		return boolean(re.MatchString(v[0].s))
-	})
-	n.form = fRLike
-	return c.negation(n, e.negated), nil
-}
-
-// portable returns why a regular expression might not mean the same to Java
+// Portable returns why a regular expression might not mean the same to Java
 // and to RE2, "" if it does.
-func portable(pattern string) string {
+func Portable(pattern string) string {
 	runes := []rune(pattern)
 	at := func(i int) rune {
 		if i < len(runes) {

@@ -1,4 +1,4 @@
-package predicate
+package calendar
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// pattern is a pattern of java.time.format.DateTimeFormatter, cut into fields.
-type pattern []field
+// Pattern is a pattern of java.time.format.DateTimeFormatter, cut into fields.
+type Pattern []field
 
 // field is a run of one pattern letter, or text between them (letter 0).
 type field struct {
@@ -16,17 +16,9 @@ type field struct {
 	text   string
 }
 
-// javaPattern reads the pattern argument of a function: letters y M d H m s S
-// and text. Others are refused: they differ between versions of Java.
-func javaPattern(n *node) (p pattern, isNull bool, err error) {
-	s, isNull, err := constantText(n, "the pattern")
-	if err != nil || isNull {
-		return nil, isNull, err
-	}
-	refuse := func(what string) (pattern, bool, error) {
-		return nil, false, faultf(n.pos, "%s is not supported in a date pattern", what).
-			fix("Supported: yyyy yy MM M dd d HH H mm m ss s S… and text in single quotes.")
-	}
+// ReadPattern reads a pattern: letters y M d H m s S and text. Others are
+// refused, they differ between versions of Java: refused says which, "" if none.
+func ReadPattern(s string) (p Pattern, refused string) {
 	for i := 0; i < len(s); {
 		c := s[i]
 		switch {
@@ -37,25 +29,25 @@ func javaPattern(n *node) (p pattern, isNull bool, err error) {
 			}
 			f := field{letter: c, width: width}
 			if !f.supported() {
-				return refuse(fmt.Sprintf("%q", strings.Repeat(string(c), width)))
+				return nil, fmt.Sprintf("%q", strings.Repeat(string(c), width))
 			}
 			p = append(p, f)
 			i += width
 		case c == '\'':
 			text, length := quotedText(s[i:])
 			if length == 0 {
-				return refuse("an open quote")
+				return nil, "an open quote"
 			}
 			p = append(p, field{text: text})
 			i += length
 		case strings.IndexByte("[]{}#", c) >= 0:
-			return refuse(fmt.Sprintf("%q", c))
+			return nil, fmt.Sprintf("%q", c)
 		default:
 			p = append(p, field{text: string(c)})
 			i++
 		}
 	}
-	return p, false, nil
+	return p, ""
 }
 
 // quotedText reads text in single quotes; two in a row are one quote.
@@ -115,7 +107,8 @@ func (f field) of(t time.Time) int {
 	return micros
 }
 
-func (p pattern) format(t time.Time) string {
+// Format writes a wall clock of a year from 1 to 9999.
+func (p Pattern) Format(t time.Time) string {
 	var s strings.Builder
 	for _, f := range p {
 		if f.letter == 0 {
@@ -127,9 +120,9 @@ func (p pattern) format(t time.Time) string {
 	return s.String()
 }
 
-// parsable returns why the pattern can't be read by, "" if it can: it needs a
+// Parsable returns why the pattern can't be read by, "" if it can: it needs a
 // year, and fields of open width must not touch another number.
-func (p pattern) parsable() string {
+func (p Pattern) Parsable() string {
 	seen := map[byte]bool{}
 	for i, f := range p {
 		if f.letter == 0 {
@@ -155,8 +148,8 @@ func (p pattern) parsable() string {
 // open reports whether the field takes as many digits as there are.
 func (f field) open() bool { return f.letter != 'S' && f.width == 1 }
 
-// parse reads a wall clock. Missing fields are those of midnight, 1 January.
-func (p pattern) parse(s string) (micros int64, ok bool) {
+// Parse reads a wall clock. Missing fields are those of midnight, 1 January.
+func (p Pattern) Parse(s string) (micros int64, ok bool) {
 	got := map[byte]int{'M': 1, 'd': 1}
 	for _, f := range p {
 		if f.letter == 0 {
@@ -192,5 +185,33 @@ func (p pattern) parse(s string) (micros int64, ok bool) {
 		return 0, false
 	}
 	seconds := int64(got['H']*3600 + got['m']*60 + got['s'])
-	return days*microsPerDay + seconds*microsPerSecond + int64(got['S']), true
+	return days*MicrosPerDay + seconds*MicrosPerSecond + int64(got['S']), true
+}
+
+// Begins bounds the days, low <= day < high, that p reads from texts that begin
+// with prefix, if p begins with the year, perhaps followed by the month.
+func (p Pattern) Begins(prefix string) (low, high int64, ok bool) {
+	if p[0].letter != 'y' || p[0].width != 4 || len(prefix) < 4 {
+		return 0, 0, false
+	}
+	year, ok := digits(prefix[:4], 4, 4)
+	if !ok {
+		return 0, 0, false
+	}
+	rest := prefix[4:]
+	for _, f := range p[1:] {
+		if f.letter == 0 {
+			if rest, ok = strings.CutPrefix(rest, f.text); !ok {
+				break
+			}
+			continue
+		}
+		if f.letter == 'M' && f.width == 2 && len(rest) >= 2 {
+			if m, ok := digits(rest[:2], 2, 2); ok && m >= 1 && m <= 12 {
+				return months(year, m, m)
+			}
+		}
+		break
+	}
+	return months(year, 1, 12)
 }

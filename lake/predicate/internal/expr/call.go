@@ -1,22 +1,25 @@
-package predicate
+package expr
 
 import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/lakesweep/lakesweep/lake/predicate/internal/sql"
+	"github.com/lakesweep/lakesweep/lake/predicate/internal/syntax"
 )
 
 // function is one that predicates may call.
 type function struct {
 	least, most int // arguments; most -1: any number
-	build       func(c *checker, e *expr, args []*node) (*node, error)
+	build       func(c *checker, e *syntax.Expr, args []*Node) (*Node, error)
 }
 
 // functionNamed returns the function of that name.
 func functionNamed(name string) (function, bool) {
 	switch name {
 	case "concat":
-		return function{1, -1, func(c *checker, e *expr, args []*node) (*node, error) { return c.concat(e.pos, args) }}, true
+		return function{1, -1, func(c *checker, e *syntax.Expr, args []*Node) (*Node, error) { return c.concat(e.Pos, args) }}, true
 	case "concat_ws":
 		return function{1, -1, (*checker).concatWS}, true
 	case "lower", "upper", "trim":
@@ -34,8 +37,8 @@ func functionNamed(name string) (function, bool) {
 	case "coalesce":
 		return function{1, -1, (*checker).coalesce}, true
 	case "isnull", "isnotnull":
-		return function{1, 1, func(c *checker, e *expr, args []*node) (*node, error) {
-			return c.isNull(e.pos, args[0], e.text == "isnotnull"), nil
+		return function{1, 1, func(c *checker, e *syntax.Expr, args []*Node) (*Node, error) {
+			return c.isNull(e.Pos, args[0], e.Text == "isnotnull"), nil
 		}}, true
 	case "isnan":
 		return function{1, 1, (*checker).isNaN}, true
@@ -54,8 +57,8 @@ func functionNamed(name string) (function, bool) {
 	case "date_format":
 		return function{2, 2, (*checker).dateFormat}, true
 	case "date":
-		return function{1, 1, func(c *checker, e *expr, args []*node) (*node, error) {
-			return c.cast(args[0], typ{kind: kDate}, e.pos)
+		return function{1, 1, func(c *checker, e *syntax.Expr, args []*Node) (*Node, error) {
+			return c.cast(args[0], sql.Type{Kind: sql.Date}, e.Pos)
 		}}, true
 	case "to_date", "to_timestamp":
 		return function{1, 2, (*checker).toDatetime}, true
@@ -79,23 +82,23 @@ var refused = map[string][]string{
 	"window functions are not supported": {"row_number", "rank", "dense_rank", "lag", "lead", "ntile"},
 }
 
-// unsupportedCall returns why a function can't be called, nil if it can.
-func unsupportedCall(e *expr) error {
-	if _, ok := functionNamed(e.text); ok {
+// Callable returns why a function can't be called, nil if it can.
+func Callable(name string, pos int) error {
+	if _, ok := functionNamed(name); ok {
 		return nil
 	}
 	for _, why := range slices.Sorted(maps.Keys(refused)) {
-		if slices.Contains(refused[why], e.text) {
-			return faultf(e.pos, "%s", why).fix("A predicate looks at one partition's values at a time.")
+		if slices.Contains(refused[why], name) {
+			return syntax.Faultf(pos, "%s", why).Fix("A predicate looks at one partition's values at a time.")
 		}
 	}
-	return faultf(e.pos, "unknown function %q", e.text).fix("Functions: %s.", known)
+	return syntax.Faultf(pos, "unknown function %q", name).Fix("Functions: %s.", known)
 }
 
-func (c *checker) call(e *expr, args []*node) (*node, error) {
-	f, _ := functionNamed(e.text) // the parser has refused the others
+func (c *checker) call(e *syntax.Expr, args []*Node) (*Node, error) {
+	f, _ := functionNamed(e.Text) // the parser has refused the others
 	if len(args) < f.least || f.most >= 0 && len(args) > f.most {
-		return nil, faultf(e.pos, "%s doesn't take %d argument(s)", e.text, len(args)).fix("%s", usage(e.text, f))
+		return nil, syntax.Faultf(e.Pos, "%s doesn't take %d argument(s)", e.Text, len(args)).Fix("%s", usage(e.Text, f))
 	}
 	n, err := f.build(c, e, args)
 	if err != nil {
@@ -116,57 +119,14 @@ func usage(name string, f function) string {
 	return out + "."
 }
 
-// argument casts an argument to the type that a function takes.
-//
-// Source: TypeCoercion.implicitCast of Spark 3.5, less what loses digits.
-func (c *checker) argument(n *node, to kind, name string) (*node, error) {
-	from := n.typ
-	ok := from.kind == to || from.kind == kNull || to == kString
-	switch to {
-	case kInt:
-		ok = ok || from.integral()
-	case kDouble:
-		ok = ok || from.numeric() || from.kind == kString
-	case kDate, kTimestamp:
-		ok = ok || from.datetime() || from.kind == kString
-	case kBinary:
-		ok = ok || from.kind == kString
-	}
-	if !ok {
-		return nil, faultf(n.pos, "%s wants a %s here, this is a %s", name, typ{kind: to}, from).fix("CAST it.")
-	}
-	return c.implicit(n, typ{kind: to}, n.pos)
-}
-
-// arguments casts all arguments, each to its own type.
-func (c *checker) arguments(args []*node, name string, to ...kind) ([]*node, error) {
-	out := make([]*node, len(args))
+func (c *checker) coalesce(e *syntax.Expr, args []*Node) (*Node, error) {
+	types := make([]sql.Type, len(args))
 	for i, a := range args {
-		var err error
-		if out[i], err = c.argument(a, to[min(i, len(to)-1)], name); err != nil {
-			return nil, err
-		}
+		types[i] = a.Type
 	}
-	return out, nil
-}
-
-// constantText is the value of an argument that can't depend on a column.
-func constantText(n *node, what string) (string, bool, error) {
-	if len(n.columns) > 0 {
-		return "", false, faultf(n.pos, "%s can't depend on a column", what).fix("Write it as a literal.")
-	}
-	v := n.eval(&row{})
-	return v.s, v.null, nil
-}
-
-func (c *checker) coalesce(e *expr, args []*node) (*node, error) {
-	types := make([]typ, len(args))
-	for i, a := range args {
-		types[i] = a.typ
-	}
-	t, ok := widest(types)
+	t, ok := sql.Widest(types)
 	if !ok {
-		return nil, faultf(e.pos, "the arguments of coalesce have no common type: %s", typeList(types)).fix("CAST them to one type.")
+		return nil, syntax.Faultf(e.Pos, "the arguments of coalesce have no common type: %s", typeList(types)).Fix("CAST them to one type.")
 	}
 	for i := range args {
 		var err error
@@ -174,12 +134,12 @@ func (c *checker) coalesce(e *expr, args []*node) (*node, error) {
 			return nil, err
 		}
 	}
-	return c.make(node{form: fCall, text: e.text, typ: t, pos: e.pos, kids: args, eval: func(r *row) value {
+	return c.make(Node{Form: syntax.Call, Text: e.Text, Type: t, pos: e.Pos, Kids: args, Eval: func(r *Row) sql.Value {
 		for _, a := range args {
-			if v := a.eval(r); !v.null {
+			if v := a.Eval(r); !v.Null {
 				return v
 			}
 		}
-		return null
+		return sql.Null
 	}}), nil
 }

@@ -1,7 +1,8 @@
-package predicate
+package syntax
 
 import (
 	"strings"
+	"time"
 
 	"github.com/lakesweep/lakesweep/lake/predicate/internal/lex"
 )
@@ -21,18 +22,21 @@ const (
 	bindAll
 )
 
-// parse reads a whole predicate.
-func parse(text string, o Options) (*expr, error) {
+// Parse reads a whole predicate. Timestamps that name no zone are wall clocks of
+// zone; calls says why a function can't be called, nil if it can.
+//
+// Errors: *Fault and *lex.Error.
+func Parse(text string, zone *time.Location, calls func(name string, pos int) error) (*Expr, error) {
 	if len(text) > sizeLimit {
-		return nil, faultf(sizeLimit, "the predicate is longer than %d bytes", sizeLimit)
+		return nil, Faultf(sizeLimit, "the predicate is longer than %d bytes", sizeLimit)
 	}
 	tokens, err := lex.Split(text)
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{tokens: tokens, opts: o}
+	p := &parser{tokens: tokens, zone: zone, calls: calls}
 	if p.peek().Kind == lex.EOF {
-		return nil, faultf(0, "the predicate is empty")
+		return nil, Faultf(0, "the predicate is empty")
 	}
 	e, err := p.parse(0)
 	if err != nil {
@@ -76,19 +80,19 @@ func (p *parser) unexpected(wanted string) error {
 	t := p.peek()
 	switch {
 	case t.Kind == lex.EOF:
-		return faultf(t.Pos, "the predicate ends here, where %s should follow", wanted)
+		return Faultf(t.Pos, "the predicate ends here, where %s should follow", wanted)
 	case t.Kind == lex.String:
-		return faultf(t.Pos, "expected %s, found the string '%s'", wanted, t.Text)
+		return Faultf(t.Pos, "expected %s, found the string '%s'", wanted, t.Text)
 	case t.Is("select") || t.Is("with") || t.Is("values"):
-		return faultf(t.Pos, "subqueries are not supported").fix("List the values, or ask another tool for them first.")
+		return Faultf(t.Pos, "subqueries are not supported").Fix("List the values, or ask another tool for them first.")
 	}
-	return faultf(t.Pos, "expected %s, found %q", wanted, t.Text)
+	return Faultf(t.Pos, "expected %s, found %q", wanted, t.Text)
 }
 
 // parse reads an expression whose operators all bind at least as tightly as least.
-func (p *parser) parse(least int) (*expr, error) {
+func (p *parser) parse(least int) (*Expr, error) {
 	if p.depth++; p.depth > depthLimit {
-		return nil, faultf(p.peek().Pos, "nested more than %d levels deep", depthLimit)
+		return nil, Faultf(p.peek().Pos, "nested more than %d levels deep", depthLimit)
 	}
 	defer func() { p.depth-- }()
 	left, most, err := p.prefix(least)
@@ -103,7 +107,7 @@ func (p *parser) parse(least int) (*expr, error) {
 			most = bindAnd
 		default:
 			p.take()
-			var right *expr
+			var right *Expr
 			right, err = p.parse(bind + 1)
 			left, most = join(op, t.Pos, left, right), bind
 		}
@@ -112,21 +116,21 @@ func (p *parser) parse(least int) (*expr, error) {
 }
 
 // join makes an operator's expression. ANDs and ORs in a row become one.
-func join(op string, pos int, left, right *expr) *expr {
-	f := fBinary
+func join(op string, pos int, left, right *Expr) *Expr {
+	f := Binary
 	switch op {
 	case "and":
-		f = fAnd
+		f = And
 	case "or":
-		f = fOr
+		f = Or
 	}
-	if f != fBinary && left.form == f && left.text == "" {
-		left.kids = append(left.kids, right)
+	if f != Binary && left.Form == f && left.Text == "" {
+		left.Kids = append(left.Kids, right)
 		return left
 	}
-	e := &expr{form: f, pos: pos, kids: []*expr{left, right}}
-	if f == fBinary {
-		e.text = op
+	e := &Expr{Form: f, Pos: pos, Kids: []*Expr{left, right}}
+	if f == Binary {
+		e.Text = op
 	}
 	return e
 }
@@ -169,16 +173,16 @@ func (p *parser) operator() (string, int) {
 }
 
 // prefix reads what an expression begins with, and tells how tight an operator may still take it.
-func (p *parser) prefix(least int) (*expr, int, error) {
+func (p *parser) prefix(least int) (*Expr, int, error) {
 	t := p.peek()
 	switch {
 	case t.Is("not") || t.Is("!"):
 		if least > bindNot {
-			return nil, 0, faultf(t.Pos, "NOT binds less tightly than the operator before it").fix("Put NOT and its operand in parentheses.")
+			return nil, 0, Faultf(t.Pos, "NOT binds less tightly than the operator before it").Fix("Put NOT and its operand in parentheses.")
 		}
 		p.take()
 		kid, err := p.parse(bindNot)
-		return &expr{form: fNot, pos: t.Pos, kids: []*expr{kid}}, bindAnd, err
+		return &Expr{Form: Not, Pos: t.Pos, Kids: []*Expr{kid}}, bindAnd, err
 	case t.Is("-") || t.Is("+"):
 		p.take()
 		if next := p.peek(); next.Kind == lex.Number && t.Is("-") {
@@ -190,29 +194,29 @@ func (p *parser) prefix(least int) (*expr, int, error) {
 		if err != nil || t.Is("+") {
 			return kid, bindUnary, err
 		}
-		return &expr{form: fNegate, pos: t.Pos, kids: []*expr{kid}}, bindUnary, nil
+		return &Expr{Form: Negate, Pos: t.Pos, Kids: []*Expr{kid}}, bindUnary, nil
 	}
 	e, err := p.primary()
 	return e, bindAll, err
 }
 
 // predicate reads [NOT] IN, BETWEEN, LIKE, RLIKE and IS [NOT] NULL after their left side.
-func (p *parser) predicate(left *expr) (*expr, error) {
-	e := &expr{pos: p.peek().Pos, negated: p.accept("not"), kids: []*expr{left}}
+func (p *parser) predicate(left *Expr) (*Expr, error) {
+	e := &Expr{Pos: p.peek().Pos, Negated: p.accept("not"), Kids: []*Expr{left}}
 	switch {
 	case p.accept("is"):
-		e.form, e.negated = fIsNull, p.accept("not")
+		e.Form, e.Negated = IsNull, p.accept("not")
 		return e, p.expect("null", "after IS")
 	case p.accept("in"):
-		e.form = fIn
+		e.Form = In
 		if err := p.expect("(", "after IN"); err != nil {
 			return nil, err
 		}
 		list, err := p.list("a value of the list")
-		e.kids = append(e.kids, list...)
+		e.Kids = append(e.Kids, list...)
 		return e, err
 	case p.accept("between"):
-		e.form = fBetween
+		e.Form = Between
 		low, err := p.parse(bindCompare)
 		if err != nil {
 			return nil, err
@@ -221,31 +225,31 @@ func (p *parser) predicate(left *expr) (*expr, error) {
 			return nil, err
 		}
 		high, err := p.parse(bindCompare)
-		e.kids = append(e.kids, low, high)
+		e.Kids = append(e.Kids, low, high)
 		return e, err
 	}
 	word := p.take()
 	if next := p.peek(); (next.Is("any") || next.Is("all") || next.Is("some")) && p.peekAfter().Is("(") {
-		return nil, faultf(next.Pos, "%s %s is not supported", word.Text, next.Text).fix("Write the patterns one by one with OR or AND.")
+		return nil, Faultf(next.Pos, "%s %s is not supported", word.Text, next.Text).Fix("Write the patterns one by one with OR or AND.")
 	}
 	pattern, err := p.parse(bindCompare)
-	e.kids = append(e.kids, pattern)
-	if e.form = fRLike; !word.Is("like") {
+	e.Kids = append(e.Kids, pattern)
+	if e.Form = RLike; !word.Is("like") {
 		return e, err
 	}
-	e.form, e.text = fLike, `\`
+	e.Form, e.Text = Like, `\`
 	if err == nil && p.accept("escape") {
 		t := p.take()
-		if e.text = t.Text; t.Kind != lex.String || len([]rune(t.Text)) != 1 {
-			return nil, faultf(t.Pos, "ESCAPE wants a string of one character")
+		if e.Text = t.Text; t.Kind != lex.String || len([]rune(t.Text)) != 1 {
+			return nil, Faultf(t.Pos, "ESCAPE wants a string of one character")
 		}
 	}
 	return e, err
 }
 
 // list reads expressions up to the closing parenthesis; at least one.
-func (p *parser) list(what string) ([]*expr, error) {
-	var list []*expr
+func (p *parser) list(what string) ([]*Expr, error) {
+	var list []*Expr
 	for {
 		if p.peek().Is(")") {
 			return nil, p.unexpected(what)

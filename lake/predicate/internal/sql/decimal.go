@@ -1,4 +1,4 @@
-package predicate
+package sql
 
 import (
 	"math/big"
@@ -36,12 +36,12 @@ func divideHalfUp(a, b *big.Int) *big.Int {
 }
 
 // toDecimal fits d, of the scale given, into t: NULL where it has too many digits.
-func toDecimal(d *big.Int, scale int, t typ) value {
-	d = rescale(d, scale, t.scale)
-	if digitCount(d) > t.precision {
-		return null
+func toDecimal(d *big.Int, scale int, t Type) Value {
+	d = rescale(d, scale, t.Scale)
+	if digitCount(d) > t.Precision {
+		return Null
 	}
-	return value{d: d}
+	return Value{D: d}
 }
 
 // parseDecimal reads [±]digits[.digits][e[±]digits]. The scale may be negative.
@@ -70,6 +70,18 @@ func parseDecimal(s string) (unscaled *big.Int, scale int, ok bool) {
 	}
 	unscaled, ok = new(big.Int).SetString(sign+all, 10)
 	return unscaled, len(fraction) - exponent, ok
+}
+
+// DecimalLiteral reads a number as the decimal that just holds it.
+func DecimalLiteral(s string) (Type, Value, bool) {
+	unscaled, scale, ok := parseDecimal(s)
+	if ok && scale < 0 {
+		unscaled, scale = new(big.Int).Mul(unscaled, pow10(-scale)), 0
+	}
+	if !ok || scale > MaxPrecision || max(digitCount(unscaled), scale) > MaxPrecision {
+		return Type{}, Null, false
+	}
+	return Type{Kind: Decimal, Precision: max(digitCount(unscaled), scale), Scale: scale}, Value{D: unscaled}, true
 }
 
 // formatDecimal writes a decimal as java.math.BigDecimal.toString does.

@@ -8,38 +8,21 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/predicate/internal/lex"
+	"github.com/lakesweep/lakesweep/lake/predicate/internal/syntax"
 )
-
-// fault is an error at a place of the predicate's text.
-type fault struct {
-	pos  int
-	msg  string
-	hint string
-}
-
-func (f *fault) Error() string { return f.msg }
-
-func faultf(pos int, format string, args ...any) *fault {
-	return &fault{pos: pos, msg: fmt.Sprintf(format, args...)}
-}
-
-func (f *fault) fix(format string, args ...any) *fault {
-	f.hint = fmt.Sprintf(format, args...)
-	return f
-}
 
 // invalid turns err, of Compile's own functions, into the error for the user.
 func invalid(text string, s Schema, err error) error {
 	out := &lake.Error{Op: "read predicate", Kind: lake.Invalid, Err: err}
-	f, ok := errors.AsType[*fault](err)
+	f, ok := errors.AsType[*syntax.Fault](err)
 	if e, isLex := errors.AsType[*lex.Error](err); isLex {
-		f, ok = faultf(e.Pos, "%s", e.Msg), true
+		f, ok = syntax.Faultf(e.Pos, "%s", e.Msg), true
 	}
 	if !ok {
 		return out
 	}
-	out.Err = fmt.Errorf("%s\n%s", f.msg, Caret(text, f.pos))
-	out.Hint = f.hint
+	out.Err = fmt.Errorf("%s\n%s", f.Msg, Caret(text, f.Pos))
+	out.Hint = f.Hint
 	if len(s.Partition) > 0 {
 		out.Hint = strings.TrimSpace(out.Hint + " Partition columns: " + columnList(s) + ".")
 	}
