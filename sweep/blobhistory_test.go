@@ -3,8 +3,6 @@ package sweep
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -268,41 +266,6 @@ func (h *blobHistory) restore(at string) {
 	h.lost(h.gone(before), false)
 }
 
-func (h *blobHistory) standing() map[string]bool {
-	out := map[string]bool{}
-	for f := range h.w.refs {
-		out[f] = h.m.has(f)
-	}
-	return out
-}
-
-func (h *blobHistory) gone(before map[string]bool) (out []string) {
-	for f, there := range before {
-		if there && !h.m.has(f) {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-// lost notes files that went, by a clean that queues blobs or otherwise. A blob
-// whose last reference is an unmanaged one needn't die.
-func (h *blobHistory) lost(files []string, queued bool) {
-	for _, f := range files {
-		h.t.Logf("  %s went, queued: %v, refers to %v", f, queued, h.w.refs[f])
-		for _, b := range h.w.refs[f] {
-			delete(h.letGo, b)
-		}
-	}
-	for _, f := range files {
-		for _, b := range h.m.managed[f] {
-			if queued {
-				h.letGo[b] = true
-			}
-		}
-	}
-}
-
 func (h *blobHistory) request() PlanRequest {
 	req := h.w.request()
 	blobs := req.Hudi.Blobs
@@ -350,71 +313,6 @@ func (h *blobHistory) clean() {
 	for _, b := range h.anew {
 		delete(h.letGo, b) // it may have been queued before
 	}
-}
-
-// release takes savepoints away that hold a file of a pending clean: they came
-// as it was published, which the table's lock forbids, that our runs don't take here.
-func (h *blobHistory) release() {
-	at := h.m.pendingClean()
-	if at == "" {
-		return
-	}
-	planned := h.m.planned(at)
-	for save, files := range maps.Clone(h.m.saved) {
-		if slices.ContainsFunc(files, func(f string) bool { return planned[f] }) {
-			h.m.unsave(save)
-		}
-	}
-}
-
-// life is what there is of a blob before a run.
-type life struct {
-	uploaded time.Time
-	queued   time.Time // zero if it isn't
-}
-
-func (h *blobHistory) lives() map[string]life {
-	out := map[string]life{}
-	for _, n := range h.names {
-		if info, err := os.Stat(h.w.path("blobs/" + n)); err == nil {
-			out[n] = life{uploaded: info.ModTime()}
-		}
-	}
-	for _, e := range h.w.entries() {
-		if l, ok := out[e.Path[len(spelled("")):]]; ok {
-			l.queued = e.At
-			out[e.Path[len(spelled("")):]] = l
-		}
-	}
-	return out
-}
-
-// deaths fails if a blob died too early: that wasn't queued for the grace time,
-// is younger than it may be, or was uploaded since it was queued.
-func (h *blobHistory) deaths(before map[string]life, grace time.Duration) {
-	for n, l := range before {
-		switch {
-		case h.w.there(n) || slices.Contains(h.anew, n):
-		case grace > 0 && (l.queued.IsZero() || h.w.now.Sub(l.queued) < grace):
-			h.t.Fatalf("%s, queued at %s, died within its grace time", n, l.queued)
-		case h.w.now.Sub(l.uploaded) < h.minAge:
-			h.t.Fatalf("%s, uploaded at %s, died young", n, l.uploaded)
-		case !l.queued.IsZero() && grace > 0 && l.uploaded.After(l.queued):
-			h.t.Fatalf("%s, uploaded at %s, after it was queued at %s, died", n, l.uploaded, l.queued)
-		}
-	}
-}
-
-// gaveUp reports an error that a run may end with if the table changes under it.
-// The world's clock goes on only when something happens, so that a commit that
-// comes while a run plans lies in the future.
-func gaveUp(err error) bool {
-	switch lake.KindOf(err) {
-	case lake.Stale, lake.Transient, lake.Partial, lake.Refused:
-		return true
-	}
-	// An instant that was there when the timeline was listed, or a clean that another run completed.
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist)
 }
 
 // within lets the writer come between two calls of the run to come, twice.
@@ -485,41 +383,4 @@ func (h *blobHistory) waiting() (refs []blobtest.Ref) {
 		}
 	}
 	return refs
-}
-
-// finish ends all that is in flight and cleans until the queue is empty.
-func (h *blobHistory) finish() {
-	w, m := h.w, h.m
-	for len(m.open) > 0 {
-		m.complete(m.open[0], true)
-	}
-	for len(m.services) > 0 {
-		m.perform(m.services[0])
-	}
-	for at := range m.saved {
-		m.unsave(at)
-	}
-	for n := 0; n < 3 || n < 10 && w.queued() != ""; n++ {
-		w.pass(30)
-		before := h.standing()
-		if _, err := w.clean(h.request()); err != nil && n > 0 {
-			h.t.Fatal(err)
-		}
-		h.lost(h.gone(before), true)
-		m.check()
-	}
-	if q := w.queued(); q != "" {
-		h.t.Fatalf("still queued: %s", q)
-	}
-	kept := map[string]bool{}
-	for f, blobs := range w.refs {
-		for _, b := range blobs {
-			kept[b] = kept[b] || m.has(f)
-		}
-	}
-	for b := range h.letGo {
-		if !kept[b] && w.there(b) {
-			h.t.Fatalf("%s was let go by our cleans, nothing refers to it, and it is still there", b)
-		}
-	}
 }
