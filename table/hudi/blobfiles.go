@@ -29,7 +29,7 @@ func (t *Table) DataFiles(ctx context.Context) iter.Seq2[blob.File, error] {
 // DataFilesIn yields what DataFiles does of some partitions.
 func (t *Table) DataFilesIn(ctx context.Context, partitions []string) iter.Seq2[blob.File, error] {
 	return t.streamed(ctx, func(ctx context.Context, emit func([]blob.File) error) error {
-		n, err := t.walk(ctx, partitions, false, func(ctx context.Context, f folder) error { return t.emitFiles(ctx, f, emit) })
+		n, err := t.folders.walk(ctx, partitions, false, func(ctx context.Context, f folder) error { return t.emitFiles(ctx, f, emit) })
 		t.listed.Add(n)
 		return err
 	})
@@ -78,13 +78,13 @@ func (t *Table) dataFiles(ctx context.Context, emit func([]blob.File) error) err
 	}
 	// Partitions may lie in each other, and hold nothing that looks like a data file.
 	any := func(folder) bool { return true }
-	n, err := t.traverse(ctx, []string{""}, any, any, visit)
+	n, err := t.folders.traverse(ctx, []string{""}, any, any, visit)
 	t.listed.Add(n)
-	if err != nil || t.files == nil {
+	if err != nil || t.folders.files == nil {
 		return err
 	}
 	// What the metadata table lists and no folder shows is missing.
-	listed, err := t.files.Partitions()
+	listed, err := t.folders.files.Partitions()
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (t *Table) dataFiles(ctx context.Context, emit func([]blob.File) error) err
 			rest = append(rest, p)
 		}
 	}
-	n, err = t.walk(ctx, rest, false, visit)
+	n, err = t.folders.walk(ctx, rest, false, visit)
 	t.listed.Add(n)
 	return err
 }
@@ -115,7 +115,7 @@ func (t *Table) emitFiles(ctx context.Context, f folder, emit func([]blob.File) 
 
 // blobFiles returns the files of a partition.
 func (t *Table) blobFiles(ctx context.Context, f folder) (out []blob.File, err error) {
-	groups, err := t.groups(ctx, f.partition, f.files)
+	groups, err := t.view.groups(ctx, f.partition, f.files)
 	if err != nil {
 		return nil, err
 	}
@@ -188,13 +188,7 @@ func maybeData(name string) (datafile.File, bool) {
 // Committed reports whether what an instant wrote is part of the table, as far
 // as the timeline and its archive tell. Safe for concurrent use.
 func (t *Table) Committed(ctx context.Context, instant string) (bool, error) {
-	if i, ok := t.completion.active[instant]; ok {
-		return i.State == timeline.Completed, nil
-	}
-	if instant >= t.completion.start {
-		return false, nil
-	}
-	return t.completion.known(ctx, instant)
+	return t.view.committed(ctx, instant)
 }
 
 // BlobColumns returns the columns that refer to external blobs: those that the

@@ -117,7 +117,7 @@ func (r *Run) complete(ctx context.Context, lease lock.Lease) error {
 func (r *Run) verifyGone(ctx context.Context, names map[string]map[string]bool, dead []string) ([]string, error) {
 	var really []string
 	for _, partition := range slices.Sorted(maps.Keys(names)) {
-		f, _, err := r.t.list(ctx, partition)
+		f, _, err := r.t.folders.list(ctx, partition)
 		if err != nil {
 			return nil, err
 		}

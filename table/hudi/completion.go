@@ -12,7 +12,7 @@ import (
 // for older ones, the archived one, which is read when first needed. Safe for
 // concurrent use.
 type completions struct {
-	t      *Table
+	load   func(context.Context) (timeline.Archive, error)
 	start  string
 	active map[string]timeline.Instant // writes by requested time
 
@@ -23,9 +23,9 @@ type completions struct {
 	err     error
 }
 
-func newCompletions(t *Table) *completions {
-	c := &completions{t: t, start: t.timeline.Start(), active: make(map[string]timeline.Instant)}
-	for _, i := range t.timeline.Instants {
+func newCompletions(tl *timeline.Timeline, load func(context.Context) (timeline.Archive, error)) *completions {
+	c := &completions{load: load, start: tl.Start(), active: make(map[string]timeline.Instant)}
+	for _, i := range tl.Instants {
 		if timeline.IsWrite(i.Action) {
 			c.active[i.Time] = i
 		}
@@ -37,11 +37,7 @@ func (c *completions) archived(ctx context.Context) (timeline.Archive, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.read {
-		if c.t.timeline.Layout == timeline.Layout2 {
-			c.archive, c.err = timeline.LoadArchive(ctx, c.t.reader, c.t.historyDir())
-		} else {
-			c.archive, c.err = timeline.LoadArchive1(ctx, c.t.reader, c.t.archivedDir())
-		}
+		c.archive, c.err = c.load(ctx)
 		for time := range c.archive.Completion {
 			if c.first == "" || time < c.first {
 				c.first = time

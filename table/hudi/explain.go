@@ -23,9 +23,9 @@ func (t *Table) Explain(ctx context.Context, key lake.Key, c retain.Config) (tab
 	if key == Dir || key.Below(Dir) {
 		return say("hidden", "hidden", "what lies in .hoodie is never a candidate")
 	}
-	f, _, err := t.list(ctx, string(key.Dir()))
+	f, _, err := t.folders.list(ctx, string(key.Dir()))
 	if err == nil {
-		err = t.reconcile(&f)
+		err = t.folders.reconcile(&f)
 	}
 	if err != nil {
 		return x, t.wrap(err)
@@ -53,7 +53,7 @@ func (p *Plan) explain(ctx context.Context, x table.Explanation, f folder, of fi
 	if of.missing {
 		x.Because = append(x.Because, table.Because{Action: "absent", Rule: "the metadata table lists it, but nothing stands there in storage"})
 	}
-	groups, err := p.t.groups(ctx, f.partition, f.files)
+	groups, err := p.t.view.groups(ctx, f.partition, f.files)
 	if err != nil {
 		return x, p.t.wrap(err)
 	}

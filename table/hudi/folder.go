@@ -8,12 +8,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+	"github.com/lakesweep/lakesweep/table/hudi/mdt"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
 // folder is one partition as its folder, and the metadata table, show it. Who
@@ -29,19 +32,38 @@ type folder struct {
 	nested    bool        // another table's root
 }
 
+// file is a base or log file of a partition.
+type file struct {
+	datafile.File
+	key      lake.Key  // Name is its end
+	size     int64     // bytes; -1 if unknown
+	modified time.Time // zero if unknown
+	etag     string
+	listed   int64 // size by the metadata table; 0 if it doesn't say
+	missing  bool  // the metadata table lists it, the folder doesn't
+}
+
+// lister lists the partitions of a table. Safe for concurrent use.
+type lister struct {
+	reader  store.Reader
+	files   *mdt.Files // what the metadata table lists; nil if there is none, or it can't be trusted
+	workers int        // partitions listed at once
+	spare   sync.Pool  // of *[]file, for the next folder's
+}
+
 // list lists one folder of the table, "" for its root. Where a metadata table
 // tells the sizes of files, they aren't looked up one by one.
-func (t *Table) list(ctx context.Context, dir string) (f folder, requests int64, err error) {
+func (l *lister) list(ctx context.Context, dir string) (f folder, requests int64, err error) {
 	f.partition = dir
-	req := store.PageRequest{Dirs: true, Details: t.files == nil}
+	req := store.PageRequest{Dirs: true, Details: l.files == nil}
 	if dir != "" {
 		req.Prefix = dir + "/"
 	}
-	if spare, ok := t.spare.Get().(*[]file); ok {
+	if spare, ok := l.spare.Get().(*[]file); ok {
 		f.files = *spare
 	}
 	for {
-		page, err := t.reader.List(ctx, req)
+		page, err := l.reader.List(ctx, req)
 		if err != nil {
 			return f, requests, err
 		}
@@ -58,10 +80,10 @@ func (t *Table) list(ctx context.Context, dir string) (f folder, requests int64,
 }
 
 // release gives the memory of a folder's files to another folder.
-func (t *Table) release(f *folder) {
+func (l *lister) release(f *folder) {
 	clear(f.files[:cap(f.files)])
 	f.files = f.files[:0]
-	t.spare.Put(&f.files)
+	l.spare.Put(&f.files)
 }
 
 func (f *folder) add(e *store.Info) {
@@ -91,8 +113,8 @@ func (f *folder) add(e *store.Info) {
 
 func (f *folder) dir(name string) {
 	switch {
-	case name == Dir && f.partition == "":
-	case name == Dir || name == "_delta_log":
+	case name == timeline.Dir && f.partition == "":
+	case name == timeline.Dir || name == "_delta_log":
 		f.nested = f.nested || f.partition != ""
 		f.foreign = append(f.foreign, name)
 	default:
@@ -103,11 +125,11 @@ func (f *folder) dir(name string) {
 
 // reconcile lays the metadata table's listing over the folder's: only what it
 // lists is part of the table, and what it lists alone is missing.
-func (t *Table) reconcile(f *folder) error {
-	if t.files == nil {
+func (l *lister) reconcile(f *folder) error {
+	if l.files == nil {
 		return nil
 	}
-	listed, err := t.files.Partition(f.partition)
+	listed, err := l.files.Partition(f.partition)
 	if err != nil {
 		return err
 	}
@@ -138,28 +160,28 @@ func (t *Table) reconcile(f *folder) error {
 	return nil
 }
 
-// walk visits partitions, Options.Workers at a time: those of the list, or,
+// walk visits partitions, some at a time: those of the list, or,
 // with descend, every one found below the folders of the list.
 //
 // Memory: the names of the folders of one level, and one partition a worker.
 // Source: Hudi 1.2.0, FileSystemBackedTableMetadata; spec/hudi-clean.md 4.1.
-func (t *Table) walk(ctx context.Context, list []string, descend bool, visit func(context.Context, folder) error) (requests int64, err error) {
-	return t.traverse(ctx, list, func(f folder) bool { return descend && f.marker == nil && !f.nested },
+func (l *lister) walk(ctx context.Context, list []string, descend bool, visit func(context.Context, folder) error) (requests int64, err error) {
+	return l.traverse(ctx, list, func(f folder) bool { return descend && f.marker == nil && !f.nested },
 		func(f folder) bool { return !descend || f.marker != nil }, visit)
 }
 
 // traverse visits the folders that are partitions, of the list and below those
 // that it is to enter.
-func (t *Table) traverse(ctx context.Context, list []string, enter, partition func(folder) bool, visit func(context.Context, folder) error) (requests int64, err error) {
+func (l *lister) traverse(ctx context.Context, list []string, enter, partition func(folder) bool, visit func(context.Context, folder) error) (requests int64, err error) {
 	for len(list) > 0 {
 		var mu sync.Mutex
 		var next []string
 		g, gctx := errgroup.WithContext(ctx)
-		g.SetLimit(t.o.Workers)
+		g.SetLimit(l.workers)
 		for _, dir := range list {
 			g.Go(func() error {
-				f, n, err := t.list(gctx, dir)
-				defer t.release(&f)
+				f, n, err := l.list(gctx, dir)
+				defer l.release(&f)
 				mu.Lock()
 				requests += n
 				if enter(f) {
@@ -169,7 +191,7 @@ func (t *Table) traverse(ctx context.Context, list []string, enter, partition fu
 				if err != nil || !partition(f) {
 					return err
 				}
-				if err := t.reconcile(&f); err != nil {
+				if err := l.reconcile(&f); err != nil {
 					return err
 				}
 				return visit(gctx, f)
@@ -184,11 +206,11 @@ func (t *Table) traverse(ctx context.Context, list []string, enter, partition fu
 }
 
 // all returns where a walk over the whole table begins.
-func (t *Table) all() (list []string, descend bool, err error) {
-	if t.files == nil {
+func (l *lister) all() (list []string, descend bool, err error) {
+	if l.files == nil {
 		return []string{""}, true, nil
 	}
-	list, err = t.files.Partitions()
+	list, err = l.files.Partitions()
 	if err != nil {
 		return nil, false, err
 	}
@@ -202,15 +224,18 @@ func (t *Table) all() (list []string, descend bool, err error) {
 
 // checkPartition refuses a partition path that could lead out of the table.
 func checkPartition(p string) error {
-	if p != "" && (path.Clean("/"+p) != "/"+p || p == Dir || strings.HasPrefix(p, Dir+"/")) {
+	if p != "" && (path.Clean("/"+p) != "/"+p || p == timeline.Dir || strings.HasPrefix(p, timeline.Dir+"/")) {
 		return &lake.Error{Op: "read metadata", Key: lake.Key(p), Kind: lake.Damaged, Err: errors.New("no partition can have this path")}
 	}
 	return nil
 }
 
-func (f *folder) key(name string) lake.Key {
-	if f.partition == "" {
+func (f *folder) key(name string) lake.Key { return keyIn(f.partition, name) }
+
+// keyIn returns the key of a file of a partition.
+func keyIn(partition, name string) lake.Key {
+	if partition == "" {
 		return lake.Key(name)
 	}
-	return lake.Key(f.partition + "/" + name)
+	return lake.Key(partition + "/" + name)
 }

@@ -22,7 +22,7 @@ func (p *Plan) judge(ctx context.Context, f *folder, out []lake.Verdict) ([]lake
 		sum.Warnings = append(sum.Warnings, "another table lies at "+f.partition+" and is left alone")
 		return nil, sum, nil
 	}
-	groups, err := p.t.groups(ctx, f.partition, f.files)
+	groups, err := p.t.view.groups(ctx, f.partition, f.files)
 	if err != nil {
 		return nil, sum, err
 	}
@@ -137,7 +137,7 @@ func (p *Plan) count(sum *Summary, v *ruling) {
 			}
 			sum.MissingCount++
 			if len(sum.LiveMissing) < sample {
-				sum.LiveMissing = append(sum.LiveMissing, string((&folder{partition: v.group.partition}).key(f.Name)))
+				sum.LiveMissing = append(sum.LiveMissing, string(keyIn(v.group.partition, f.Name)))
 			}
 		})
 	}

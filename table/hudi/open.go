@@ -17,7 +17,7 @@ import (
 )
 
 // Dir is the folder of a table's metadata below its root.
-const Dir = ".hoodie"
+const Dir = timeline.Dir
 
 // Options of Open. The zero value of each field but Now is a valid default.
 type Options struct {
@@ -39,14 +39,12 @@ type Table struct {
 	version    string
 	timeline   *timeline.Timeline
 	mdt        *mdt.Table // nil if there is none
-	files      *mdt.Files // nil if there is none, or it can't be trusted
 	distrust   error      // why it can't
 	services   services
-	completion *completions
-	visible    visibility
+	folders    *lister
+	view       *view
 	listed     atomic.Int64 // requests of DataFiles
 	schemas    []string     // of the commits that planning read
-	spare      sync.Pool    // of *[]file, for the next folder's
 }
 
 // Detect reports whether a Hudi table's root is at the place that r reads: by
@@ -94,11 +92,11 @@ func (t *Table) open(ctx context.Context) (err error) {
 	if t.timeline, err = timeline.Load(ctx, t.reader, dir, layout); err != nil {
 		return err
 	}
-	t.completion = newCompletions(t)
-	t.visible = newVisibility(t.timeline, t.completion)
 	if t.services, err = readServices(ctx, t.timeline); err != nil {
 		return err
 	}
+	t.view = newView(t.timeline, &t.services, t.archive)
+	t.folders = &lister{reader: t.reader, workers: t.o.Workers}
 	return t.openMetadata(ctx)
 }
 
@@ -110,11 +108,11 @@ func (t *Table) openMetadata(ctx context.Context) (err error) {
 	}
 	if t.mdt, err = mdt.Open(ctx, t.reader, mdt.Data{Properties: t.properties, Timeline: t.timeline}); err == nil {
 		if err = t.mdt.Trust(); err == nil {
-			t.files, err = t.mdt.Files(ctx)
+			t.folders.files, err = t.mdt.Files(ctx)
 		}
 	}
 	if k := lake.KindOf(err); err != nil && (k == lake.Refused || k == lake.Damaged) {
-		t.distrust, t.files = err, nil
+		t.distrust, t.folders.files = err, nil
 		return nil
 	}
 	return err
@@ -182,22 +180,18 @@ func (t *Table) Timeline() *timeline.Timeline { return t.timeline }
 // partitioned reports whether the table has partition columns.
 func (t *Table) partitioned() bool { return t.properties["hoodie.table.partition.fields"] != "" }
 
-// historyDir is the folder of the archived timeline of layout 2.
-func (t *Table) historyDir() string {
-	path := t.properties["hoodie.timeline.history.path"]
-	if path == "" {
-		path = "history"
+// archive reads the archived timeline.
+func (t *Table) archive(ctx context.Context) (timeline.Archive, error) {
+	folder := func(key, otherwise string) string {
+		if path := t.properties[key]; path != "" {
+			return path
+		}
+		return otherwise
 	}
-	return t.timeline.Dir + "/" + path
-}
-
-// archivedDir is the folder of the archived timeline of layout 1.
-func (t *Table) archivedDir() string {
-	path := t.properties["hoodie.archivelog.folder"]
-	if path == "" {
-		path = "archived"
+	if t.timeline.Layout == timeline.Layout2 {
+		return timeline.LoadArchive(ctx, t.reader, t.timeline.Dir+"/"+folder("hoodie.timeline.history.path", "history"))
 	}
-	return Dir + "/" + path
+	return timeline.LoadArchive1(ctx, t.reader, Dir+"/"+folder("hoodie.archivelog.folder", "archived"))
 }
 
 // wrap names the table in an error that doesn't yet.

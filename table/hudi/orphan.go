@@ -26,7 +26,7 @@ func (p *Plan) orphans(ctx context.Context, out []lake.Verdict, f *folder, group
 	}
 	candidates := f.unlisted
 	for _, g := range groups {
-		if p.t.files != nil {
+		if p.t.folders.files != nil {
 			break // what the metadata table lists was committed, whatever the timelines have kept
 		}
 		for _, s := range g.hidden {
@@ -61,8 +61,8 @@ func (p *Plan) orphan(ctx context.Context, partition string, f file) (bool, erro
 	if f.missing || saved || planned || f.Log && p.t.timeline.Layout == timeline.Layout1 {
 		return false, nil
 	}
-	if p.t.onTimeline(f.Instant) {
+	if p.t.view.onTimeline(f.Instant) {
 		return false, nil
 	}
-	return p.t.completion.gone(ctx, f.Instant)
+	return p.t.view.neverCompleted(ctx, f.Instant)
 }

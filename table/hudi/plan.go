@@ -124,7 +124,7 @@ func (p *Plan) nothing(why string) (*Plan, error) {
 		return p, nil
 	}
 	var err error
-	p.start, p.descend, err = p.t.all()
+	p.start, p.descend, err = p.t.folders.all()
 	return p, err
 }
 
@@ -146,7 +146,7 @@ func commitsSince(writes []timeline.Instant, last *lastClean) int {
 // Source: spec/hudi-clean.md section 5.4.
 func (p *Plan) choose(ctx context.Context, last *lastClean) (err error) {
 	full := func() error {
-		p.start, p.descend, err = p.t.all()
+		p.start, p.descend, err = p.t.folders.all()
 		return err
 	}
 	if p.Config.Policy == retain.LatestVersions || !p.Config.Incremental || p.Config.Orphans || last == nil || last.meta.Extra[extraAhead] != "" || strings.TrimSpace(last.meta.Earliest) == "" || last.meta.Earliest < p.t.timeline.Start() {
@@ -236,7 +236,7 @@ func (p *Plan) Verdicts(ctx context.Context) iter.Seq2[lake.Verdict, error] {
 		var mu sync.Mutex
 		go func() {
 			defer close(batches)
-			requests, err := p.t.walk(ctx, p.start, p.descend, func(ctx context.Context, f folder) error {
+			requests, err := p.t.folders.walk(ctx, p.start, p.descend, func(ctx context.Context, f folder) error {
 				if !p.Config.Wanted(f.partition) {
 					return nil
 				}

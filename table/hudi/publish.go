@@ -48,7 +48,7 @@ func (r *Run) plan() (timeline.CleanPlan, error) {
 	}
 	for partition, names := range ghosts {
 		for _, n := range names {
-			add((&folder{partition: partition}).key(n))
+			add(keyIn(partition, n))
 		}
 	}
 	p.DeadPartitions = slices.DeleteFunc(p.DeadPartitions, func(d string) bool { return r.revival.protected(lake.Key(d)) })

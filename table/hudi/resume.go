@@ -180,7 +180,7 @@ func (p *Plan) resumed(g *group, out []ruling) ([]ruling, error) {
 			return nil, p.unsafe(s, "it is the newest slice of its file group")
 		case named < all:
 			return nil, p.unsafe(s, "the plan names only a part of the slice")
-		case hidden && (len(s.logs) > 0 || p.t.onTimeline(s.instant)):
+		case hidden && (len(s.logs) > 0 || p.t.view.onTimeline(s.instant)):
 			return nil, p.unsafe(s, "its instant isn't complete")
 		}
 		v.dead, v.reason = true, lake.ExpiredSlice
@@ -210,7 +210,7 @@ func (p *Plan) resumedUnlisted(f *folder, groups []group, out []lake.Verdict) ([
 		if hold, held := p.rules.held(groupID{f.partition, one.FileID}, s); held {
 			return nil, p.unsafe(s, hold.Rule)
 		}
-		if p.t.onTimeline(one.Instant) && !p.t.completed(one.Instant) {
+		if _, completed := p.t.view.completed(one.Instant); p.t.view.onTimeline(one.Instant) && !completed {
 			return nil, p.unsafe(s, "its instant isn't complete")
 		}
 		if why := p.neededByFolders(one, groupID{f.partition, one.FileID}, groups); why != "" {
@@ -225,11 +225,12 @@ func (p *Plan) resumedUnlisted(f *folder, groups []group, out []lake.Verdict) ([
 // neededByFolders says why a reader that lists folders needs an unlisted file of
 // a complete write, "" if none does: groups are of the listed files.
 func (p *Plan) neededByFolders(one *file, id groupID, groups []group) string {
-	if _, replaced := p.rules.services.replaced[id]; replaced || !p.t.completed(one.Instant) {
+	done, ok := p.t.view.completed(one.Instant)
+	if _, replaced := p.rules.services.replaced[id]; replaced || !ok {
 		return ""
 	}
 	until := one.Instant
-	if done := p.t.completion.active[one.Instant]; one.Log && done.Completion != "" {
+	if one.Log && done.Completion != "" {
 		until = done.Completion
 	}
 	i := slices.IndexFunc(groups, func(g group) bool { return g.id == id })
@@ -244,11 +245,6 @@ func (p *Plan) neededByFolders(one *file, id groupID, groups []group) string {
 		}
 	}
 	return ""
-}
-
-// onTimeline reports whether any action has a requested time.
-func (t *Table) onTimeline(time string) bool {
-	return slices.ContainsFunc(t.timeline.Instants, func(i timeline.Instant) bool { return i.Time == time })
 }
 
 func (p *Plan) unsafe(s *slice, why string) error {

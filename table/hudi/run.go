@@ -142,8 +142,13 @@ func (r *Run) reload(ctx context.Context) error {
 		return r.stale("the table's version or its metadata table changed")
 	}
 	r.t.properties = p
-	r.t.timeline, err = timeline.Load(ctx, r.t.reader, r.t.timeline.Dir, r.t.timeline.Layout)
-	return err
+	tl, err := timeline.Load(ctx, r.t.reader, r.t.timeline.Dir, r.t.timeline.Layout)
+	if err != nil {
+		return err
+	}
+	r.t.timeline = tl
+	r.t.view.follow(tl)
+	return nil
 }
 
 // check looks at the instants that weren't there when the plan was made.

@@ -28,6 +28,7 @@ func (t *Table) unwinding(ctx context.Context) error {
 			return unwind("pending_restore", i, fmt.Errorf("the restore %s is pending", i.Time))
 		case i.Action == timeline.Rollback:
 			target, err := t.timeline.RollbackOf(ctx, i)
+			_, completed := t.view.completed(target)
 			switch kind := lake.KindOf(err); {
 			case err != nil && kind == lake.Damaged && i.State == timeline.Requested:
 				t.services.warn("the requested rollback " + i.Time + " has no plan that can be read, and is passed over")
@@ -35,7 +36,7 @@ func (t *Table) unwinding(ctx context.Context) error {
 				return unwind("pending_rollback", i, fmt.Errorf("the rollback %s is under way, of what can't be read: %w", i.Time, err))
 			case err != nil:
 				return err
-			case t.completed(target):
+			case completed:
 				return unwind("pending_rollback", i, fmt.Errorf("the rollback %s of the complete write %s is pending", i.Time, target))
 			}
 		}
@@ -67,10 +68,4 @@ func (t *Table) look(ctx context.Context, c retain.Config) (*Plan, error) {
 
 func unwind(code string, i timeline.Instant, err error) error {
 	return &lake.Error{Op: "plan clean", Kind: lake.Refused, Code: code, Err: err, Hint: fmt.Sprintf("Let Hudi finish the %s, then clean.", i.Action)}
-}
-
-// completed reports whether a write of a requested time is complete.
-func (t *Table) completed(time string) bool {
-	i, ok := t.completion.active[time]
-	return ok && i.State == timeline.Completed
 }

@@ -25,12 +25,12 @@ func (t *Table) Usage(ctx context.Context, c retain.Config, emit func(table.Usag
 	if err != nil {
 		return err
 	}
-	start, descend, err := t.all()
+	start, descend, err := t.folders.all()
 	if err != nil {
 		return t.wrap(err)
 	}
 	var mu sync.Mutex
-	_, err = t.walk(ctx, start, descend, func(ctx context.Context, f folder) error {
+	_, err = t.folders.walk(ctx, start, descend, func(ctx context.Context, f folder) error {
 		u, err := p.usage(ctx, f)
 		if err != nil {
 			return err
@@ -65,7 +65,7 @@ func (p *Plan) usage(ctx context.Context, f folder) (table.Usage, error) {
 	for i := range f.unlisted {
 		add(&u.Unknown)(&f.unlisted[i])
 	}
-	groups, gerr := p.t.groups(ctx, f.partition, f.files)
+	groups, gerr := p.t.view.groups(ctx, f.partition, f.files)
 	if gerr != nil {
 		return u, gerr
 	}
@@ -134,11 +134,11 @@ func (t *Table) Verify(ctx context.Context, emit func(table.Finding) error) erro
 			return err
 		}
 	}
-	start, descend, err := t.all()
+	start, descend, err := t.folders.all()
 	if err != nil {
 		return t.wrap(err)
 	}
-	_, err = t.walk(ctx, start, descend, func(ctx context.Context, f folder) error { return t.verify(ctx, f, tell) })
+	_, err = t.folders.walk(ctx, start, descend, func(ctx context.Context, f folder) error { return t.verify(ctx, f, tell) })
 	return t.wrap(err)
 }
 
@@ -164,7 +164,7 @@ func (t *Table) verify(ctx context.Context, f folder, tell func(table.Finding) e
 			return err
 		}
 	}
-	groups, err := t.groups(ctx, f.partition, f.files)
+	groups, err := t.view.groups(ctx, f.partition, f.files)
 	if err != nil {
 		return err
 	}

@@ -5,9 +5,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"time"
 
-	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -18,17 +16,6 @@ type group struct {
 	slices []*slice
 	// hidden are the slices of uncommitted instants, newest first.
 	hidden []*slice
-}
-
-// file is a base or log file of a partition.
-type file struct {
-	datafile.File
-	key      lake.Key  // Name is its end
-	size     int64     // bytes; -1 if unknown
-	modified time.Time // zero if unknown
-	etag     string
-	listed   int64 // size by the metadata table; 0 if it doesn't say
-	missing  bool  // the metadata table lists it, the folder doesn't
 }
 
 // slice is a file slice. A pending compaction makes one without files.
@@ -54,12 +41,28 @@ func (s *slice) files(f func(*file)) {
 	}
 }
 
+// view tells the file groups of a table's partitions, and what was committed,
+// as the timeline said when it was made. Safe for concurrent use.
+type view struct {
+	timeline   *timeline.Timeline
+	services   *services
+	completion *completions
+	visible    visibility
+}
+
+// newView returns the view by a timeline and what it says of files. archive
+// reads the archived timeline; it is called once, when first needed.
+func newView(tl *timeline.Timeline, s *services, archive func(context.Context) (timeline.Archive, error)) *view {
+	c := newCompletions(tl, archive)
+	return &view{timeline: tl, services: s, completion: c, visible: newVisibility(tl, c)}
+}
+
 // groups builds the file groups of a partition from the files in it, ordered
 // by file id. They refer to the files given.
 //
 // Source: Hudi 1.2.0, AbstractTableFileSystemView.buildFileGroups and
 // HoodieFileGroup; spec/hudi-clean.md section 4.2; careful differences 3 and 4.
-func (t *Table) groups(ctx context.Context, partition string, files []file) ([]group, error) {
+func (v *view) groups(ctx context.Context, partition string, files []file) ([]group, error) {
 	at := inOrder(files)
 	var out []group
 	for start, end := 0, 0; start < len(at); start = end {
@@ -71,18 +74,18 @@ func (t *Table) groups(ctx context.Context, partition string, files []file) ([]g
 			out = make([]group, 0, len(at)/end+1) // groups are mostly alike
 		}
 		g := group{id: groupID{partition, id}}
-		all, err := t.slices(ctx, g.id, at[start:end])
+		all, err := v.slices(ctx, g.id, at[start:end])
 		if err != nil {
 			return nil, err
 		}
 		g.slices = all[:0]
-		by, replaced := t.services.replaced[g.id]
+		by, replaced := v.services.replaced[g.id]
 		for _, s := range all {
-			committed, err := t.visible.committed(ctx, s.instant)
+			committed, err := v.visible.committed(ctx, s.instant)
 			if err != nil {
 				return nil, err
 			}
-			if committed || replaced && t.superseded(s.instant, by) {
+			if committed || replaced && v.superseded(s.instant, by) {
 				g.slices = append(g.slices, s)
 			} else {
 				g.hidden = append(g.hidden, s)
@@ -96,8 +99,8 @@ func (t *Table) groups(ctx context.Context, partition string, files []file) ([]g
 // superseded reports whether an uncommitted slice of a replaced group goes with
 // the group: no writer is at it. Hudi takes what is older than the timeline for
 // committed, so what stayed of the group would come back as rows.
-func (t *Table) superseded(instant string, by timeline.Instant) bool {
-	return instant < t.completion.start || instant < by.Time && !t.onTimeline(instant)
+func (v *view) superseded(instant string, by timeline.Instant) bool {
+	return instant < v.completion.start || instant < by.Time && !v.onTimeline(instant)
 }
 
 // inOrder returns the files by group, newest instant first, then by name.
@@ -120,7 +123,7 @@ func inOrder(files []file) []*file {
 
 // slices sorts a group's files into slices, newest first. The files come
 // ordered by name, newest instant first, and are shared by the slices.
-func (t *Table) slices(ctx context.Context, id groupID, files []*file) ([]*slice, error) {
+func (v *view) slices(ctx context.Context, id groupID, files []*file) ([]*slice, error) {
 	made, all := make([]slice, 0, len(files)+1), make([]*slice, 0, len(files)+1)
 	at := func(instant string) *slice {
 		i := sort.Search(len(all), func(i int) bool { return all[i].instant <= instant })
@@ -142,12 +145,12 @@ func (t *Table) slices(ctx context.Context, id groupID, files []*file) ([]*slice
 			s.bases = append(s.bases, f)
 		}
 	}
-	if c := t.services.compacting[id]; c.at != "" {
+	if c := v.services.compacting[id]; c.at != "" {
 		at(c.at)
 	}
 	slices.SortFunc(logs, func(a, b *file) int { return datafile.CompareLogs(a.File, b.File) })
 	for _, l := range logs {
-		instant, err := t.sliceOf(ctx, l, all)
+		instant, err := v.sliceOf(ctx, l, all)
 		if err != nil {
 			return nil, err
 		}
@@ -158,11 +161,11 @@ func (t *Table) slices(ctx context.Context, id groupID, files []*file) ([]*slice
 }
 
 // sliceOf returns the instant of the slice that a log belongs to.
-func (t *Table) sliceOf(ctx context.Context, l *file, all []*slice) (string, error) {
-	if t.timeline.Layout == timeline.Layout1 || len(all) == 0 {
+func (v *view) sliceOf(ctx context.Context, l *file, all []*slice) (string, error) {
+	if v.timeline.Layout == timeline.Layout1 || len(all) == 0 {
 		return l.Instant, nil
 	}
-	completion, ok, err := t.completion.of(ctx, l.Instant)
+	completion, ok, err := v.completion.of(ctx, l.Instant)
 	if err != nil {
 		return "", err
 	}

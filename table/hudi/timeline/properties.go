@@ -142,6 +142,9 @@ func Checksum(database, table string) uint32 {
 	return crc32.ChecksumIEEE([]byte(database + "." + table))
 }
 
+// Dir is the folder of a table's metadata below its root.
+const Dir = ".hoodie"
+
 // ReadProperties reads hoodie.properties in the folder dir of a store, or its
 // backup: an update deletes the file for a moment, so both are tried twice.
 //
