@@ -11,6 +11,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -29,7 +30,7 @@ func (t *Table) DataFiles(ctx context.Context) iter.Seq2[blob.File, error] {
 // DataFilesIn yields what DataFiles does of some partitions.
 func (t *Table) DataFilesIn(ctx context.Context, partitions []string) iter.Seq2[blob.File, error] {
 	return t.streamed(ctx, func(ctx context.Context, emit func([]blob.File) error) error {
-		n, err := t.folders.walk(ctx, partitions, false, func(ctx context.Context, f folder) error { return t.emitFiles(ctx, f, emit) })
+		n, err := t.folders.Walk(ctx, partitions, false, func(ctx context.Context, f folder.Partition) error { return t.emitFiles(ctx, f, emit) })
 		t.listed.Add(n)
 		return err
 	})
@@ -70,34 +71,34 @@ func (t *Table) streamed(ctx context.Context, walk func(context.Context, func([]
 func (t *Table) dataFiles(ctx context.Context, emit func([]blob.File) error) error {
 	var mu sync.Mutex
 	seen := make(map[string]bool)
-	visit := func(ctx context.Context, f folder) error {
+	visit := func(ctx context.Context, f folder.Partition) error {
 		mu.Lock()
-		seen[f.partition] = true
+		seen[f.Path] = true
 		mu.Unlock()
 		return t.emitFiles(ctx, f, emit)
 	}
 	// Partitions may lie in each other, and hold nothing that looks like a data file.
-	any := func(folder) bool { return true }
-	n, err := t.folders.traverse(ctx, []string{""}, any, any, visit)
+	any := func(folder.Partition) bool { return true }
+	n, err := t.folders.Traverse(ctx, []string{""}, any, any, visit)
 	t.listed.Add(n)
-	if err != nil || t.folders.files == nil {
+	if err != nil || t.folders.Files == nil {
 		return err
 	}
 	// What the metadata table lists and no folder shows is missing.
-	listed, err := t.folders.files.Partitions()
+	listed, err := t.folders.Files.Partitions()
 	if err != nil {
 		return err
 	}
 	var rest []string
 	for _, p := range listed {
-		if err := checkPartition(p); err != nil {
+		if err := folder.Check(p); err != nil {
 			return err
 		}
 		if !seen[p] {
 			rest = append(rest, p)
 		}
 	}
-	n, err = t.folders.walk(ctx, rest, false, visit)
+	n, err = t.folders.Walk(ctx, rest, false, visit)
 	t.listed.Add(n)
 	return err
 }
@@ -105,7 +106,7 @@ func (t *Table) dataFiles(ctx context.Context, emit func([]blob.File) error) err
 // Listed is how many requests DataFiles and DataFilesIn made so far.
 func (t *Table) Listed() int64 { return t.listed.Load() }
 
-func (t *Table) emitFiles(ctx context.Context, f folder, emit func([]blob.File) error) error {
+func (t *Table) emitFiles(ctx context.Context, f folder.Partition, emit func([]blob.File) error) error {
 	files, err := t.blobFiles(ctx, f)
 	if err != nil || len(files) == 0 {
 		return err
@@ -114,13 +115,13 @@ func (t *Table) emitFiles(ctx context.Context, f folder, emit func([]blob.File) 
 }
 
 // blobFiles returns the files of a partition.
-func (t *Table) blobFiles(ctx context.Context, f folder) (out []blob.File, err error) {
-	groups, err := t.view.groups(ctx, f.partition, f.files)
+func (t *Table) blobFiles(ctx context.Context, f folder.Partition) (out []blob.File, err error) {
+	groups, err := t.view.Groups(ctx, f.Path, f.Files)
 	if err != nil {
 		return nil, err
 	}
-	add := func(one file, slice string, inflight, unlisted bool) error {
-		b := blob.File{File: one.File, Partition: f.partition, Key: f.key(one.Name), Size: one.size, Modified: one.modified, ETag: one.etag, Slice: slice, Inflight: inflight, Missing: one.missing}
+	add := func(one folder.File, slice string, inflight, unlisted bool) error {
+		b := blob.File{File: one.File, Partition: f.Path, Key: f.Key(one.Name), Size: one.Size, Modified: one.Modified, ETag: one.ETag, Slice: slice, Inflight: inflight, Missing: one.Missing}
 		if b.Modified.IsZero() && b.ETag == "" {
 			b.Size = -1 // what the metadata table says of it doesn't count
 		}
@@ -139,27 +140,27 @@ func (t *Table) blobFiles(ctx context.Context, f folder) (out []blob.File, err e
 		return nil
 	}
 	for _, g := range groups {
-		for i, s := range append(g.slices[:len(g.slices):len(g.slices)], g.hidden...) {
+		for i, s := range append(g.Slices[:len(g.Slices):len(g.Slices)], g.Hidden...) {
 			var errs []error
-			s.files(func(one *file) { errs = append(errs, add(*one, s.instant, i >= len(g.slices), false)) })
+			s.Files(func(one *folder.File) { errs = append(errs, add(*one, s.Instant, i >= len(g.Slices), false)) })
 			if err := errors.Join(errs...); err != nil {
 				return nil, err
 			}
 		}
 	}
-	for _, one := range f.unlisted {
+	for _, one := range f.Unlisted {
 		if err := add(one, one.Instant, true, true); err != nil {
 			return nil, err
 		}
 	}
-	for _, name := range f.foreign {
-		if d, ok := maybeData(name); ok && !slices.Contains(f.dirs, string(f.key(name))) {
-			out = append(out, blob.File{File: d, Partition: f.partition, Key: f.key(name), Size: -1})
+	for _, name := range f.Foreign {
+		if d, ok := maybeData(name); ok && !slices.Contains(f.Dirs, string(f.Key(name))) {
+			out = append(out, blob.File{File: d, Partition: f.Path, Key: f.Key(name), Size: -1})
 		}
 	}
-	for _, name := range f.links {
+	for _, name := range f.Links {
 		if _, ok := maybeData(name); !ok {
-			out = append(out, blob.File{File: datafile.File{Name: name}, Partition: f.partition, Key: f.key(name), Size: -1, Link: true})
+			out = append(out, blob.File{File: datafile.File{Name: name}, Partition: f.Path, Key: f.Key(name), Size: -1, Link: true})
 		}
 	}
 	return out, nil
@@ -188,7 +189,7 @@ func maybeData(name string) (datafile.File, bool) {
 // Committed reports whether what an instant wrote is part of the table, as far
 // as the timeline and its archive tell. Safe for concurrent use.
 func (t *Table) Committed(ctx context.Context, instant string) (bool, error) {
-	return t.view.committed(ctx, instant)
+	return t.view.Committed(ctx, instant)
 }
 
 // BlobColumns returns the columns that refer to external blobs: those that the

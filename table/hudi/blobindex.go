@@ -52,7 +52,7 @@ func helpless(err error) error {
 func (x *blobIndex) open(ctx context.Context) ([]*mdt.Secondary, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.opened || x.t.mdt == nil || x.t.folders.files == nil {
+	if x.opened || x.t.mdt == nil || x.t.folders.Files == nil {
 		return x.indexes, nil
 	}
 	all, err := x.t.mdt.Secondaries(ctx)

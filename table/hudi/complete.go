@@ -117,16 +117,16 @@ func (r *Run) complete(ctx context.Context, lease lock.Lease) error {
 func (r *Run) verifyGone(ctx context.Context, names map[string]map[string]bool, dead []string) ([]string, error) {
 	var really []string
 	for _, partition := range slices.Sorted(maps.Keys(names)) {
-		f, _, err := r.t.folders.list(ctx, partition)
+		f, _, err := r.t.folders.List(ctx, partition)
 		if err != nil {
 			return nil, err
 		}
-		for _, have := range f.files {
+		for _, have := range f.Files {
 			if names[partition][have.Name] {
-				return nil, r.left(fmt.Errorf("%s still stands", f.key(have.Name)))
+				return nil, r.left(fmt.Errorf("%s still stands", f.Key(have.Name)))
 			}
 		}
-		if len(f.files) == 0 && f.marker == nil && slices.Contains(dead, partition) {
+		if len(f.Files) == 0 && f.Marker == nil && slices.Contains(dead, partition) {
 			really = append(really, partition)
 		}
 	}

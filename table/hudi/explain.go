@@ -6,7 +6,8 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
-	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
+	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
 
@@ -23,9 +24,9 @@ func (t *Table) Explain(ctx context.Context, key lake.Key, c retain.Config) (tab
 	if key == Dir || key.Below(Dir) {
 		return say("hidden", "hidden", "what lies in .hoodie is never a candidate")
 	}
-	f, _, err := t.folders.list(ctx, string(key.Dir()))
+	f, _, err := t.folders.List(ctx, string(key.Dir()))
 	if err == nil {
-		err = t.folders.reconcile(&f)
+		err = t.folders.Reconcile(&f)
 	}
 	if err != nil {
 		return x, t.wrap(err)
@@ -35,36 +36,36 @@ func (t *Table) Explain(ctx context.Context, key lake.Key, c retain.Config) (tab
 		return x, err
 	}
 	name := key.Base()
-	named := func(f file) bool { return f.Name == name }
-	switch i := slices.IndexFunc(f.files, named); {
+	named := func(f folder.File) bool { return f.Name == name }
+	switch i := slices.IndexFunc(f.Files, named); {
 	case i >= 0:
-		return p.explain(ctx, x, f, f.files[i])
-	case slices.ContainsFunc(f.unlisted, named):
+		return p.explain(ctx, x, f, f.Files[i])
+	case slices.ContainsFunc(f.Unlisted, named):
 		return say("young", "unlisted", "the metadata table doesn't list it: it belongs to no completed commit, as far as is known")
-	case f.marker != nil && f.marker.Name == string(key):
+	case f.Marker != nil && f.Marker.Name == string(key):
 		return say("live", "partition", "it makes its folder a partition, and goes only with the partition")
-	case slices.Contains(f.foreign, name):
+	case slices.Contains(f.Foreign, name):
 		return say("foreign", "name", "by its name it is neither a base file nor a log file of the table")
 	}
 	return say("absent", "absent", "nothing stands there in storage")
 }
 
-func (p *Plan) explain(ctx context.Context, x table.Explanation, f folder, of file) (table.Explanation, error) {
-	if of.missing {
+func (p *Plan) explain(ctx context.Context, x table.Explanation, f folder.Partition, of folder.File) (table.Explanation, error) {
+	if of.Missing {
 		x.Because = append(x.Because, table.Because{Action: "absent", Rule: "the metadata table lists it, but nothing stands there in storage"})
 	}
-	groups, err := p.t.view.groups(ctx, f.partition, f.files)
+	groups, err := p.t.view.Groups(ctx, f.Path, f.Files)
 	if err != nil {
 		return x, p.t.wrap(err)
 	}
 	for _, g := range groups {
-		if g.id.id != of.FileID {
+		if g.ID.FileID != of.FileID {
 			continue
 		}
-		for _, s := range g.hidden {
-			if s.has(of.File) {
+		for _, s := range g.Hidden {
+			if s.Has(of.File) {
 				x.Verdict = "young"
-				x.Because = append(x.Because, table.Because{Instant: s.instant, Action: "uncommitted", Rule: "its instant is not complete, or unknown to the timeline"})
+				x.Because = append(x.Because, table.Because{Instant: s.Instant, Action: "uncommitted", Rule: "its instant is not complete, or unknown to the timeline"})
 			}
 		}
 		rulings, err := p.rulings(&g, nil)
@@ -72,15 +73,15 @@ func (p *Plan) explain(ctx context.Context, x table.Explanation, f folder, of fi
 			return x, err
 		}
 		for _, v := range rulings {
-			if v.slice.has(of.File) {
+			if v.slice.Has(of.File) {
 				x.Verdict, x.Because = v.verdict(), append(x.Because, v.because)
 			}
 		}
 	}
 	switch {
-	case of.missing:
+	case of.Missing:
 		x.Verdict = "absent"
-	case x.Verdict == "dead" && p.Incremental && !slices.Contains(p.start, f.partition):
+	case x.Verdict == "dead" && p.Incremental && !slices.Contains(p.start, f.Path):
 		x.Verdict = "history"
 		x.Because = append(x.Because, table.Because{Action: "incremental", Rule: "its partition was not touched since the last clean and is not looked at; a clean that isn't incremental would take it"})
 	}
@@ -89,12 +90,12 @@ func (p *Plan) explain(ctx context.Context, x table.Explanation, f folder, of fi
 
 // rulings appends a group's to out. Where the plan does nothing, every slice
 // stays.
-func (p *Plan) rulings(g *group, out []ruling) ([]ruling, error) {
+func (p *Plan) rulings(g *filegroup.Group, out []ruling) ([]ruling, error) {
 	if !p.Nothing {
 		return p.rule(g, out)
 	}
-	_, replaced := p.t.services.replaced[g.id]
-	for i, s := range g.slices {
+	_, replaced := p.t.services.Replaced[g.ID]
+	for i, s := range g.Slices {
 		newest := i == 0 && !replaced
 		rule := "an older slice of its file group, which no clean takes now: " + p.Why
 		switch {
@@ -103,7 +104,7 @@ func (p *Plan) rulings(g *group, out []ruling) ([]ruling, error) {
 		case replaced:
 			rule = "its file group was replaced, but no clean takes it now: " + p.Why
 		}
-		out = append(out, ruling{slice: s, group: g.id, newest: newest, because: table.Because{Action: "retained", Rule: rule}})
+		out = append(out, ruling{slice: s, group: g.ID, newest: newest, because: table.Because{Action: "retained", Rule: rule}})
 	}
 	return out, nil
 }
@@ -116,10 +117,4 @@ func (v ruling) verdict() string {
 		return "live"
 	}
 	return "history"
-}
-
-func (s *slice) has(d datafile.File) bool {
-	found := false
-	s.files(func(f *file) { found = found || f.Name == d.Name })
-	return found
 }

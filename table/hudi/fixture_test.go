@@ -78,7 +78,7 @@ func TestPlansAreHudis(t *testing.T) {
 				tab := openAt(t, c.Table, policy.Now)
 				switch source {
 				case "folders":
-					tab.folders.files = nil
+					tab.folders.Files = nil
 				case "names first":
 					tab = openAt(t, poorer, policy.Now)
 				}

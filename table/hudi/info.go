@@ -32,7 +32,7 @@ func (t *Table) LastInstant() string {
 
 // Warnings says what the user should know though it stops nothing.
 func (t *Table) Warnings() []string {
-	out := slices.Clone(t.services.warnings)
+	out := slices.Clone(t.services.Warnings)
 	if t.distrust != nil {
 		out = append(out, fmt.Sprintf("folders are listed instead of the metadata table: %v", t.distrust))
 	}
@@ -85,8 +85,8 @@ func (t *Table) features() []string {
 	}
 	add(strings.EqualFold(t.properties["hoodie.table.cdc.enabled"], "true"), "cdc")
 	add(t.properties["hoodie.bootstrap.base.path"] != "", "bootstrap")
-	add(len(t.services.savepoints) > 0, "savepoints")
-	add(len(t.services.compacting) > 0, "pending_compaction")
-	add(len(t.services.replaced) > 0, "replaced_groups")
+	add(len(t.services.Savepoints) > 0, "savepoints")
+	add(len(t.services.Compacting) > 0, "pending_compaction")
+	add(len(t.services.Replaced) > 0, "replaced_groups")
 	return out
 }

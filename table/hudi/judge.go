@@ -9,20 +9,22 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
+	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
 
 // judge rules on one partition: it appends its dead files to out, with its
 // folder if that is dead as a whole, and returns what was counted.
-func (p *Plan) judge(ctx context.Context, f *folder, out []lake.Verdict) ([]lake.Verdict, Summary, error) {
-	sum := Summary{Candidates: int64(len(f.files) + len(f.unlisted)), Unlisted: int64(len(f.unlisted)), Foreign: int64(len(f.foreign))}
-	if f.nested {
+func (p *Plan) judge(ctx context.Context, f *folder.Partition, out []lake.Verdict) ([]lake.Verdict, Summary, error) {
+	sum := Summary{Candidates: int64(len(f.Files) + len(f.Unlisted)), Unlisted: int64(len(f.Unlisted)), Foreign: int64(len(f.Foreign))}
+	if f.Nested {
 		// Another table's root: nothing in it is ours, whatever it looks like.
 		sum.Foreign, sum.Candidates, sum.Unlisted = sum.Foreign+sum.Candidates, 0, 0
-		sum.Warnings = append(sum.Warnings, "another table lies at "+f.partition+" and is left alone")
+		sum.Warnings = append(sum.Warnings, "another table lies at "+f.Path+" and is left alone")
 		return nil, sum, nil
 	}
-	groups, err := p.t.view.groups(ctx, f.partition, f.files)
+	groups, err := p.t.view.Groups(ctx, f.Path, f.Files)
 	if err != nil {
 		return nil, sum, err
 	}
@@ -31,11 +33,11 @@ func (p *Plan) judge(ctx context.Context, f *folder, out []lake.Verdict) ([]lake
 	active := false
 	for i := range groups {
 		g := &groups[i]
-		if _, replaced := p.rules.services.replaced[g.id]; !replaced {
+		if _, replaced := p.rules.services.Replaced[g.ID]; !replaced {
 			active = true
 		}
-		for _, s := range g.hidden {
-			s.files(func(*file) { sum.Unlisted++ })
+		for _, s := range g.Hidden {
+			s.Files(func(*folder.File) { sum.Unlisted++ })
 		}
 		if rulings, err = p.rulings(g, rulings[:0]); err != nil {
 			return nil, sum, err
@@ -46,17 +48,17 @@ func (p *Plan) judge(ctx context.Context, f *folder, out []lake.Verdict) ([]lake
 			if !v.dead {
 				continue
 			}
-			v.slice.files(func(one *file) {
-				if one.missing {
+			v.slice.Files(func(one *folder.File) {
+				if one.Missing {
 					ghosts = append(ghosts, strings.Clone(one.Name))
 				} else {
-					out = append(out, lake.Verdict{Key: one.key, Size: one.size, Modified: one.modified, Reason: v.reason, ETag: one.etag})
+					out = append(out, lake.Verdict{Key: one.Key, Size: one.Size, Modified: one.Modified, Reason: v.reason, ETag: one.ETag})
 				}
 			})
 		}
 	}
 	if len(ghosts) > 0 {
-		sum.Ghosts = map[string][]string{f.partition: ghosts}
+		sum.Ghosts = map[string][]string{f.Path: ghosts}
 	}
 	dead := len(out)
 	if p.Resumes != "" {
@@ -66,7 +68,7 @@ func (p *Plan) judge(ctx context.Context, f *folder, out []lake.Verdict) ([]lake
 		sum.Unlisted -= int64(len(out) - dead)
 	}
 	sum.Dead = int64(len(out))
-	sum.Protected = sum.Candidates - sum.Dead - int64(missing(f.files))
+	sum.Protected = sum.Candidates - sum.Dead - int64(missing(f.Files))
 	whole := !active && p.partitionDead(f, dead)
 	if whole {
 		for i := range out {
@@ -85,20 +87,20 @@ func (p *Plan) judge(ctx context.Context, f *folder, out []lake.Verdict) ([]lake
 		sum.Dead, sum.Protected, sum.Unlisted = sum.Dead+int64(left), sum.Protected-int64(left), sum.Unlisted-int64(left)
 	}
 	if whole {
-		m := f.marker
+		m := f.Marker
 		if out, err = p.t.append(ctx, out, lake.Verdict{Key: lake.Listed(m.Name), Size: m.Size, Modified: m.Modified, Reason: lake.DeadPartition, ETag: m.ETag}); err != nil {
 			return nil, sum, err
 		}
 		sum.Candidates, sum.Dead = sum.Candidates+1, sum.Dead+1
-		sum.DeadPartitions = []string{f.partition}
-		out = append(out, lake.Verdict{Key: lake.Key(f.partition), Directory: true, Reason: lake.DeadPartition})
+		sum.DeadPartitions = []string{f.Path}
+		out = append(out, lake.Verdict{Key: lake.Key(f.Path), Directory: true, Reason: lake.DeadPartition})
 	}
 	return out, sum, nil
 }
 
 // rule appends to out the rulings on a group: by the policy, or by a pending
 // clean's plan.
-func (p *Plan) rule(g *group, out []ruling) ([]ruling, error) {
+func (p *Plan) rule(g *filegroup.Group, out []ruling) ([]ruling, error) {
 	if p.Resumes != "" {
 		return p.resumed(g, out)
 	}
@@ -110,15 +112,15 @@ func (p *Plan) rule(g *group, out []ruling) ([]ruling, error) {
 // removes such folders with all that is in them.
 //
 // Source: spec/hudi-clean.md section 5.5; careful difference 5.
-func (p *Plan) partitionDead(f *folder, dead int) bool {
-	return f.partition != "" && p.t.partitioned() && f.marker != nil && (dead > 0 || p.Resumes != "") &&
-		dead == len(f.files)-missing(f.files) && len(f.unlisted) == 0 && len(f.foreign) == 0 && !f.nested &&
-		(p.Resumes != "" && p.rules.dead[f.partition] || p.Resumes == "" && (p.Config.Policy == retain.LatestVersions || p.rules.services.lastReplaced[f.partition] < p.rules.earliest))
+func (p *Plan) partitionDead(f *folder.Partition, dead int) bool {
+	return f.Path != "" && p.t.partitioned() && f.Marker != nil && (dead > 0 || p.Resumes != "") &&
+		dead == len(f.Files)-missing(f.Files) && len(f.Unlisted) == 0 && len(f.Foreign) == 0 && !f.Nested &&
+		(p.Resumes != "" && p.rules.dead[f.Path] || p.Resumes == "" && (p.Config.Policy == retain.LatestVersions || p.rules.services.LastReplaced[f.Path] < p.rules.earliest))
 }
 
-func missing(files []file) (n int) {
+func missing(files []folder.File) (n int) {
 	for i := range files {
-		if files[i].missing {
+		if files[i].Missing {
 			n++
 		}
 	}
@@ -129,20 +131,20 @@ func missing(files []file) (n int) {
 // replaced before the earliest commit and stay all the same.
 func (p *Plan) count(sum *Summary, v *ruling) {
 	if !v.dead {
-		v.slice.files(func(f *file) {
+		v.slice.Files(func(f *folder.File) {
 			sum.LiveFiles++
-			if !f.missing {
-				sum.LiveBytes += max(f.size, 0)
+			if !f.Missing {
+				sum.LiveBytes += max(f.Size, 0)
 				return
 			}
 			sum.MissingCount++
 			if len(sum.LiveMissing) < sample {
-				sum.LiveMissing = append(sum.LiveMissing, string(keyIn(v.group.partition, f.Name)))
+				sum.LiveMissing = append(sum.LiveMissing, string(folder.Key(v.group.Partition, f.Name)))
 			}
 		})
 	}
 	if v.replaced && !v.dead && v.because.Action != "savepoint" {
-		by := p.rules.services.replaced[v.group].Time
+		by := p.rules.services.Replaced[v.group].Time
 		if (by < p.rules.earliest || p.Config.Policy == retain.LatestVersions) && (sum.HeldBack == "" || by < sum.HeldBack) {
 			sum.HeldBack = by
 		}

@@ -135,7 +135,7 @@ func TestHudiListsWhatOurCleansLeave(t *testing.T) {
 			if err != nil {
 				fail("%v", err)
 			}
-			if e.tab.folders.files == nil {
+			if e.tab.folders.Files == nil {
 				fail("the metadata table isn't trusted: %v", e.tab.distrust)
 			}
 			if len(e.rows) > 0 {
@@ -183,14 +183,14 @@ func (m *model) compareListings(t *testing.T, o *oracle, dir string) string {
 		return "by the metadata table: " + diff
 	}
 	tab := openOn(t, dir, m.clock)
-	if tab.folders.files == nil {
+	if tab.folders.Files == nil {
 		return fmt.Sprintf("the metadata table isn't trusted: %v", tab.distrust)
 	}
 	ours := make(map[string]map[string]int64)
-	partitions, err := tab.folders.files.Partitions()
+	partitions, err := tab.folders.Files.Partitions()
 	for _, p := range partitions {
 		if err == nil {
-			ours[p], err = tab.folders.files.Partition(p)
+			ours[p], err = tab.folders.Files.Partition(p)
 		}
 	}
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
+	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/mdt"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -40,9 +42,9 @@ type Table struct {
 	timeline   *timeline.Timeline
 	mdt        *mdt.Table // nil if there is none
 	distrust   error      // why it can't
-	services   services
-	folders    *lister
-	view       *view
+	services   filegroup.Services
+	folders    *folder.Lister
+	view       *filegroup.View
 	listed     atomic.Int64 // requests of DataFiles
 	schemas    []string     // of the commits that planning read
 }
@@ -92,11 +94,11 @@ func (t *Table) open(ctx context.Context) (err error) {
 	if t.timeline, err = timeline.Load(ctx, t.reader, dir, layout); err != nil {
 		return err
 	}
-	if t.services, err = readServices(ctx, t.timeline); err != nil {
+	if t.services, err = filegroup.ReadServices(ctx, t.timeline); err != nil {
 		return err
 	}
-	t.view = newView(t.timeline, &t.services, t.archive)
-	t.folders = &lister{reader: t.reader, workers: t.o.Workers}
+	t.view = filegroup.NewView(t.timeline, &t.services, t.archive)
+	t.folders = &folder.Lister{Reader: t.reader, Workers: t.o.Workers}
 	return t.openMetadata(ctx)
 }
 
@@ -108,11 +110,11 @@ func (t *Table) openMetadata(ctx context.Context) (err error) {
 	}
 	if t.mdt, err = mdt.Open(ctx, t.reader, mdt.Data{Properties: t.properties, Timeline: t.timeline}); err == nil {
 		if err = t.mdt.Trust(); err == nil {
-			t.folders.files, err = t.mdt.Files(ctx)
+			t.folders.Files, err = t.mdt.Files(ctx)
 		}
 	}
 	if k := lake.KindOf(err); err != nil && (k == lake.Refused || k == lake.Damaged) {
-		t.distrust, t.folders.files = err, nil
+		t.distrust, t.folders.Files = err, nil
 		return nil
 	}
 	return err

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
+	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -18,24 +20,24 @@ import (
 // the archived timeline's may have been completed.
 //
 // Source: Hudi 1.2.0, HoodieRepairTool; spec/hudi-clean.md section 7.
-func (p *Plan) orphans(ctx context.Context, out []lake.Verdict, f *folder, groups []group) ([]lake.Verdict, error) {
+func (p *Plan) orphans(ctx context.Context, out []lake.Verdict, f *folder.Partition, groups []filegroup.Group) ([]lake.Verdict, error) {
 	for _, i := range p.t.timeline.Instants {
 		if (i.Action == timeline.Rollback || i.Action == timeline.Restore) && i.State != timeline.Completed {
 			return out, nil
 		}
 	}
-	candidates := f.unlisted
+	candidates := f.Unlisted
 	for _, g := range groups {
-		if p.t.folders.files != nil {
+		if p.t.folders.Files != nil {
 			break // what the metadata table lists was committed, whatever the timelines have kept
 		}
-		for _, s := range g.hidden {
-			s.files(func(f *file) { candidates = append(candidates, *f) })
+		for _, s := range g.Hidden {
+			s.Files(func(f *folder.File) { candidates = append(candidates, *f) })
 		}
 	}
 	oldest := p.t.o.Now().Add(-p.Config.OrphanAge)
 	for _, c := range candidates {
-		orphan, err := p.orphan(ctx, f.partition, c)
+		orphan, err := p.orphan(ctx, f.Path, c)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +45,7 @@ func (p *Plan) orphans(ctx context.Context, out []lake.Verdict, f *folder, group
 			continue
 		}
 		n := len(out)
-		if out, err = p.t.append(ctx, out, lake.Verdict{Key: f.key(c.Name), Size: c.size, Modified: c.modified, Reason: lake.FailedWrite, ETag: c.etag}); err != nil {
+		if out, err = p.t.append(ctx, out, lake.Verdict{Key: f.Key(c.Name), Size: c.Size, Modified: c.Modified, Reason: lake.FailedWrite, ETag: c.ETag}); err != nil {
 			return nil, err
 		}
 		if len(out) > n && !(out[n].Modified.Before(oldest) && !out[n].Modified.IsZero()) {
@@ -54,15 +56,15 @@ func (p *Plan) orphans(ctx context.Context, out []lake.Verdict, f *folder, group
 }
 
 // orphan reports whether no timeline, savepoint or pending plan knows a file.
-func (p *Plan) orphan(ctx context.Context, partition string, f file) (bool, error) {
+func (p *Plan) orphan(ctx context.Context, partition string, f folder.File) (bool, error) {
 	s := p.rules.services
-	_, saved := s.saved[f.Name]
-	_, planned := s.planned[plannedFile{partition, f.Name}]
-	if f.missing || saved || planned || f.Log && p.t.timeline.Layout == timeline.Layout1 {
+	_, saved := s.Saved[f.Name]
+	_, planned := s.Planned[filegroup.PlannedFile{Partition: partition, Name: f.Name}]
+	if f.Missing || saved || planned || f.Log && p.t.timeline.Layout == timeline.Layout1 {
 		return false, nil
 	}
-	if p.t.view.onTimeline(f.Instant) {
+	if p.t.view.OnTimeline(f.Instant) {
 		return false, nil
 	}
-	return p.t.view.neverCompleted(ctx, f.Instant)
+	return p.t.view.NeverCompleted(ctx, f.Instant)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -109,8 +110,8 @@ func (t *Table) plan(ctx context.Context, c retain.Config) (*Plan, error) {
 	} else if c.Policy != retain.LatestVersions {
 		return p.nothing(p.Why)
 	}
-	if len(t.services.savepoints) > 0 { // until the next clean writers archive nothing that one of them holds
-		p.Extra["savepointed_timestamps"] = strings.Join(t.services.savepointTimes(), ",")
+	if len(t.services.Savepoints) > 0 { // until the next clean writers archive nothing that one of them holds
+		p.Extra["savepointed_timestamps"] = strings.Join(t.services.SavepointTimes(), ",")
 	}
 	return p, p.choose(ctx, last)
 }
@@ -124,7 +125,7 @@ func (p *Plan) nothing(why string) (*Plan, error) {
 		return p, nil
 	}
 	var err error
-	p.start, p.descend, err = p.t.folders.all()
+	p.start, p.descend, err = p.t.folders.All()
 	return p, err
 }
 
@@ -146,14 +147,14 @@ func commitsSince(writes []timeline.Instant, last *lastClean) int {
 // Source: spec/hudi-clean.md section 5.4.
 func (p *Plan) choose(ctx context.Context, last *lastClean) (err error) {
 	full := func() error {
-		p.start, p.descend, err = p.t.folders.all()
+		p.start, p.descend, err = p.t.folders.All()
 		return err
 	}
 	if p.Config.Policy == retain.LatestVersions || !p.Config.Incremental || p.Config.Orphans || last == nil || last.meta.Extra[extraAhead] != "" || strings.TrimSpace(last.meta.Earliest) == "" || last.meta.Earliest < p.t.timeline.Start() {
 		return full()
 	}
 	for _, old := range strings.Split(last.meta.Extra["savepointed_timestamps"], ",") {
-		if old != "" && !slices.Contains(p.t.services.savepointTimes(), old) {
+		if old != "" && !slices.Contains(p.t.services.SavepointTimes(), old) {
 			return full() // what the savepoint held is due now
 		}
 	}
@@ -202,13 +203,13 @@ func (p *Plan) touched(ctx context.Context, from string) (list []string, ok bool
 			seen[partition] = true
 		}
 	}
-	for id, by := range p.t.services.replaced {
+	for id, by := range p.t.services.Replaced {
 		if by.Time < p.Earliest.Time {
-			seen[id.partition] = true
+			seen[id.Partition] = true
 		}
 	}
 	for partition := range seen {
-		if err := checkPartition(partition); err != nil {
+		if err := folder.Check(partition); err != nil {
 			return nil, false, err
 		}
 		list = append(list, partition)
@@ -236,8 +237,8 @@ func (p *Plan) Verdicts(ctx context.Context) iter.Seq2[lake.Verdict, error] {
 		var mu sync.Mutex
 		go func() {
 			defer close(batches)
-			requests, err := p.t.folders.walk(ctx, p.start, p.descend, func(ctx context.Context, f folder) error {
-				if !p.Config.Wanted(f.partition) {
+			requests, err := p.t.folders.Walk(ctx, p.start, p.descend, func(ctx context.Context, f folder.Partition) error {
+				if !p.Config.Wanted(f.Path) {
 					return nil
 				}
 				var room []lake.Verdict
@@ -337,7 +338,7 @@ func (p *Plan) Claim() (*timeline.Instant, error) {
 	switch {
 	case p.Config.Policy == retain.LatestVersions && p.Resumes == "":
 		if p.partial() {
-			held = p.t.services.oldestReplace()
+			held = p.t.services.OldestReplace()
 		}
 	case p.Earliest == nil:
 		return nil, nil
@@ -345,7 +346,7 @@ func (p *Plan) Claim() (*timeline.Instant, error) {
 		if before := p.claimBefore(); before != nil {
 			return before, nil
 		}
-		held = p.t.services.oldestReplace()
+		held = p.t.services.OldestReplace()
 	case held == "" || held >= p.Earliest.Time:
 		return p.Earliest, nil
 	}

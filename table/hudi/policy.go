@@ -3,6 +3,8 @@ package hudi
 import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
+	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -10,15 +12,15 @@ import (
 // rules is a policy as it applies to one table at one time.
 type rules struct {
 	c        retain.Config
-	services *services
+	services *filegroup.Services
 	earliest string          // "" for none
 	dead     map[string]bool // of a pending clean: partitions to be deleted
 }
 
 // ruling is what becomes of one slice.
 type ruling struct {
-	slice    *slice
-	group    groupID
+	slice    *filegroup.Slice
+	group    filegroup.ID
 	dead     bool
 	newest   bool // the group's newest slice: what a snapshot reads
 	replaced bool
@@ -31,25 +33,25 @@ type ruling struct {
 //
 // Source: Hudi 1.2.0, CleanPlanner; spec/hudi-clean.md section 5.5; careful
 // difference 1. A slice that lacks a file never counts as one that is kept.
-func (r *rules) group(g *group, out []ruling) []ruling {
-	if by, ok := r.services.replaced[g.id]; ok {
-		for _, s := range g.slices {
+func (r *rules) group(g *filegroup.Group, out []ruling) []ruling {
+	if by, ok := r.services.Replaced[g.ID]; ok {
+		for _, s := range g.Slices {
 			out = append(out, r.replacedSlice(g, s, by))
 		}
 		return out
 	}
 	newest, before := r.landmarks(g)
 	left := r.versions(g)
-	for _, s := range g.slices {
-		v := ruling{slice: s, group: g.id, newest: s == newest}
-		if hold, held := r.held(g.id, s); held {
+	for _, s := range g.Slices {
+		v := ruling{slice: s, group: g.ID, newest: s == newest}
+		if hold, held := r.held(g.ID, s); held {
 			v.because = hold
-			if s.whole() && hold.Action != string(timeline.Compaction) && hold.Action != string(timeline.LogCompaction) {
+			if s.Whole() && hold.Action != string(timeline.Compaction) && hold.Action != string(timeline.LogCompaction) {
 				left-- // uses up a place
 			}
 		} else if r.c.Policy == retain.LatestVersions {
 			v.dead, v.because = left <= 0, table.Because{Action: "versions", Rule: "one of the latest versions retained"}
-			if s.whole() {
+			if s.Whole() {
 				left--
 			}
 		} else {
@@ -66,15 +68,15 @@ func (r *rules) group(g *group, out []ruling) []ruling {
 
 // landmarks returns the newest whole slice and the newest whole one before the
 // earliest commit to retain.
-func (r *rules) landmarks(g *group) (newest, before *slice) {
-	for _, s := range g.slices {
-		if !s.whole() {
+func (r *rules) landmarks(g *filegroup.Group) (newest, before *filegroup.Slice) {
+	for _, s := range g.Slices {
+		if !s.Whole() {
 			continue
 		}
 		if newest == nil {
 			newest = s
 		}
-		if s.instant < r.earliest && before == nil {
+		if s.Instant < r.earliest && before == nil {
 			before = s
 		}
 	}
@@ -83,44 +85,44 @@ func (r *rules) landmarks(g *group) (newest, before *slice) {
 
 // versions returns how many slices of a group stay that no pending compaction
 // needs: the compaction's result will be one more.
-func (r *rules) versions(g *group) int {
-	if _, ok := r.services.compacting[g.id]; ok {
+func (r *rules) versions(g *filegroup.Group) int {
+	if _, ok := r.services.Compacting[g.ID]; ok {
 		return r.c.Versions - 1
 	}
 	return r.c.Versions
 }
 
-func (r *rules) byCommit(s, newest, before *slice) (dead bool, because table.Because) {
+func (r *rules) byCommit(s, newest, before *filegroup.Slice) (dead bool, because table.Because) {
 	switch {
-	case newest == nil || s.instant >= newest.instant:
-		return false, table.Because{Instant: s.instant, Action: "latest", Rule: "the newest slice of its file group"}
+	case newest == nil || s.Instant >= newest.Instant:
+		return false, table.Because{Instant: s.Instant, Action: "latest", Rule: "the newest slice of its file group"}
 	case s == before:
 		return false, table.Because{Instant: r.earliest, Action: "retained", Rule: "the slice that the earliest retained commit reads"}
-	case s.instant >= r.earliest:
+	case s.Instant >= r.earliest:
 		return false, table.Because{Instant: r.earliest, Action: "retained", Rule: "not older than the earliest commit to retain"}
 	}
 	return true, table.Because{}
 }
 
 // held reports what else needs a slice: a pending plan or a savepoint.
-func (r *rules) held(id groupID, s *slice) (table.Because, bool) {
-	if c, ok := r.services.compacting[id]; ok && s.instant >= c.base {
-		return table.Because{Instant: c.base, Action: "compaction", Rule: "a pending compaction works on this slice or a later one writes on top of it"}, true
+func (r *rules) held(id filegroup.ID, s *filegroup.Slice) (table.Because, bool) {
+	if c, ok := r.services.Compacting[id]; ok && s.Instant >= c.Base {
+		return table.Because{Instant: c.Base, Action: "compaction", Rule: "a pending compaction works on this slice or a later one writes on top of it"}, true
 	}
-	if len(r.services.planned)+len(r.services.saved) == 0 {
+	if len(r.services.Planned)+len(r.services.Saved) == 0 {
 		return table.Because{}, false
 	}
 	var why table.Because
-	s.files(func(f *file) {
-		if i, ok := r.services.planned[plannedFile{id.partition, f.Name}]; ok {
+	s.Files(func(f *folder.File) {
+		if i, ok := r.services.Planned[filegroup.PlannedFile{Partition: id.Partition, Name: f.Name}]; ok {
 			why = table.Because{Instant: i.Time, Action: string(i.Action), Rule: "a pending plan names a file of this slice"}
 		}
 	})
 	if why.Action != "" {
 		return why, true
 	}
-	s.files(func(f *file) {
-		if at, ok := r.services.saved[f.Name]; ok {
+	s.Files(func(f *folder.File) {
+		if at, ok := r.services.Saved[f.Name]; ok {
 			why = table.Because{Instant: at, Action: "savepoint", Rule: "a savepoint holds a file of this slice"}
 		}
 	})
@@ -128,9 +130,9 @@ func (r *rules) held(id groupID, s *slice) (table.Because, bool) {
 }
 
 // replacedSlice rules on a slice of a group that a replace commit replaced.
-func (r *rules) replacedSlice(g *group, s *slice, by timeline.Instant) ruling {
-	v := ruling{slice: s, group: g.id, replaced: true}
-	switch hold, held := r.held(g.id, s); {
+func (r *rules) replacedSlice(g *filegroup.Group, s *filegroup.Slice, by timeline.Instant) ruling {
+	v := ruling{slice: s, group: g.ID, replaced: true}
+	switch hold, held := r.held(g.ID, s); {
 	case held:
 		v.because = hold
 	case r.c.Policy != retain.LatestVersions && by.Time >= r.earliest:

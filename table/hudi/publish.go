@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -48,7 +49,7 @@ func (r *Run) plan() (timeline.CleanPlan, error) {
 	}
 	for partition, names := range ghosts {
 		for _, n := range names {
-			add(keyIn(partition, n))
+			add(folder.Key(partition, n))
 		}
 	}
 	p.DeadPartitions = slices.DeleteFunc(p.DeadPartitions, func(d string) bool { return r.revival.protected(lake.Key(d)) })

@@ -9,6 +9,8 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
+	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -39,7 +41,7 @@ func (t *Table) pendingClean(ctx context.Context) (*timeline.Instant, timeline.C
 			return nil, timeline.CleanPlan{}, err
 		}
 		if len(data) == 0 {
-			t.services.warn("the pending clean " + i.Time + " has an empty plan and is passed over")
+			t.services.Warn("the pending clean " + i.Time + " has an empty plan and is passed over")
 			continue
 		}
 		plan, err := timeline.DecodeCleanPlan(data)
@@ -49,12 +51,6 @@ func (t *Table) pendingClean(ctx context.Context) (*timeline.Instant, timeline.C
 		return &i, plan, nil
 	}
 	return nil, timeline.CleanPlan{}, nil
-}
-
-func (s *services) warn(text string) {
-	if !slices.Contains(s.warnings, text) {
-		s.warnings = append(s.warnings, text)
-	}
 }
 
 // resume makes p the plan of a pending clean.
@@ -76,7 +72,7 @@ func (p *Plan) resume(i timeline.Instant, plan timeline.CleanPlan) error {
 		p.rules.earliest = e.Timestamp
 	}
 	for _, d := range plan.DeadPartitions {
-		if err := checkPartition(d); err != nil {
+		if err := folder.Check(d); err != nil {
 			return err
 		}
 		p.rules.dead[d] = true
@@ -92,7 +88,7 @@ func (p *Plan) resume(i timeline.Instant, plan timeline.CleanPlan) error {
 func (t *Table) planned(plan timeline.CleanPlan) (map[string]map[string]bool, error) {
 	out := make(map[string]map[string]bool)
 	add := func(partition, name string) error {
-		if err := checkPartition(partition); err != nil {
+		if err := folder.Check(partition); err != nil {
 			return err
 		}
 		if _, ok := datafile.Parse(name); !ok {
@@ -153,16 +149,16 @@ func (t *Table) nameIn(partition, path string) (string, error) {
 // resumed appends to out rulings on a group by the pending plan. What came to need a file since
 // the plan was made stops the clean. A leftover that the plan takes for a slice, as Hudi does, is
 // ruled on too: the clean can't complete while it stands.
-func (p *Plan) resumed(g *group, out []ruling) ([]ruling, error) {
-	_, replaced := p.rules.services.replaced[g.id]
+func (p *Plan) resumed(g *filegroup.Group, out []ruling) ([]ruling, error) {
+	_, replaced := p.rules.services.Replaced[g.ID]
 	newest, _ := p.rules.landmarks(g)
-	for n, s := range slices.Concat(g.slices, g.hidden) {
-		hidden := n >= len(g.slices)
-		v := ruling{slice: s, group: g.id, newest: s == newest && !replaced, replaced: replaced, because: table.Because{Instant: p.Resumes, Action: string(timeline.Clean), Rule: "the pending clean doesn't name it"}}
+	for n, s := range slices.Concat(g.Slices, g.Hidden) {
+		hidden := n >= len(g.Slices)
+		v := ruling{slice: s, group: g.ID, newest: s == newest && !replaced, replaced: replaced, because: table.Because{Instant: p.Resumes, Action: string(timeline.Clean), Rule: "the pending clean doesn't name it"}}
 		named, all := 0, 0
-		s.files(func(f *file) {
+		s.Files(func(f *folder.File) {
 			all++
-			if p.pending[g.id.partition][f.Name] {
+			if p.pending[g.ID.Partition][f.Name] {
 				named++
 			}
 		})
@@ -172,7 +168,7 @@ func (p *Plan) resumed(g *group, out []ruling) ([]ruling, error) {
 			}
 			continue
 		}
-		hold, held := p.rules.held(g.id, s)
+		hold, held := p.rules.held(g.ID, s)
 		switch {
 		case held:
 			return nil, p.unsafe(s, hold.Rule)
@@ -180,7 +176,7 @@ func (p *Plan) resumed(g *group, out []ruling) ([]ruling, error) {
 			return nil, p.unsafe(s, "it is the newest slice of its file group")
 		case named < all:
 			return nil, p.unsafe(s, "the plan names only a part of the slice")
-		case hidden && (len(s.logs) > 0 || p.t.view.onTimeline(s.instant)):
+		case hidden && (len(s.Logs) > 0 || p.t.view.OnTimeline(s.Instant)):
 			return nil, p.unsafe(s, "its instant isn't complete")
 		}
 		v.dead, v.reason = true, lake.ExpiredSlice
@@ -198,58 +194,58 @@ func (p *Plan) resumed(g *group, out []ruling) ([]ruling, error) {
 // Hudi deletes them, and the clean can't complete while they stand. It was
 // planned by a listing of folders, or the metadata table was made anew since.
 // A reader of folders sees them: of a complete write none may be part of what it reads.
-func (p *Plan) resumedUnlisted(f *folder, groups []group, out []lake.Verdict) ([]lake.Verdict, error) {
-	var left []file
-	for i := range f.unlisted {
-		one := &f.unlisted[i]
-		if !p.pending[f.partition][one.Name] {
+func (p *Plan) resumedUnlisted(f *folder.Partition, groups []filegroup.Group, out []lake.Verdict) ([]lake.Verdict, error) {
+	var left []folder.File
+	for i := range f.Unlisted {
+		one := &f.Unlisted[i]
+		if !p.pending[f.Path][one.Name] {
 			left = append(left, *one)
 			continue
 		}
-		s := &slice{instant: one.Instant, logs: []*file{one}}
-		if hold, held := p.rules.held(groupID{f.partition, one.FileID}, s); held {
+		s := &filegroup.Slice{Instant: one.Instant, Logs: []*folder.File{one}}
+		if hold, held := p.rules.held(filegroup.ID{Partition: f.Path, FileID: one.FileID}, s); held {
 			return nil, p.unsafe(s, hold.Rule)
 		}
-		if _, completed := p.t.view.completed(one.Instant); p.t.view.onTimeline(one.Instant) && !completed {
+		if _, completed := p.t.view.Completed(one.Instant); p.t.view.OnTimeline(one.Instant) && !completed {
 			return nil, p.unsafe(s, "its instant isn't complete")
 		}
-		if why := p.neededByFolders(one, groupID{f.partition, one.FileID}, groups); why != "" {
+		if why := p.neededByFolders(one, filegroup.ID{Partition: f.Path, FileID: one.FileID}, groups); why != "" {
 			return nil, p.unsafe(s, why)
 		}
-		out = append(out, lake.Verdict{Key: f.key(one.Name), Size: one.size, Modified: one.modified, Reason: lake.ExpiredSlice, ETag: one.etag})
+		out = append(out, lake.Verdict{Key: f.Key(one.Name), Size: one.Size, Modified: one.Modified, Reason: lake.ExpiredSlice, ETag: one.ETag})
 	}
-	f.unlisted = left
+	f.Unlisted = left
 	return out, nil
 }
 
 // neededByFolders says why a reader that lists folders needs an unlisted file of
 // a complete write, "" if none does: groups are of the listed files.
-func (p *Plan) neededByFolders(one *file, id groupID, groups []group) string {
-	done, ok := p.t.view.completed(one.Instant)
-	if _, replaced := p.rules.services.replaced[id]; replaced || !ok {
+func (p *Plan) neededByFolders(one *folder.File, id filegroup.ID, groups []filegroup.Group) string {
+	done, ok := p.t.view.Completed(one.Instant)
+	if _, replaced := p.rules.services.Replaced[id]; replaced || !ok {
 		return ""
 	}
 	until := one.Instant
 	if one.Log && done.Completion != "" {
 		until = done.Completion
 	}
-	i := slices.IndexFunc(groups, func(g group) bool { return g.id == id })
-	if i < 0 || len(groups[i].slices) == 0 || groups[i].slices[0].instant <= until {
+	i := slices.IndexFunc(groups, func(g filegroup.Group) bool { return g.ID == id })
+	if i < 0 || len(groups[i].Slices) == 0 || groups[i].Slices[0].Instant <= until {
 		return "by its folder it is of the newest slice of its file group"
 	}
-	for _, s := range groups[i].slices {
+	for _, s := range groups[i].Slices {
 		whole := true
-		s.files(func(f *file) { whole = whole && p.pending[id.partition][f.Name] })
-		if s.instant == one.Instant && !whole {
+		s.Files(func(f *folder.File) { whole = whole && p.pending[id.Partition][f.Name] })
+		if s.Instant == one.Instant && !whole {
 			return "by its folder the plan names only a part of the slice"
 		}
 	}
 	return ""
 }
 
-func (p *Plan) unsafe(s *slice, why string) error {
+func (p *Plan) unsafe(s *filegroup.Slice, why string) error {
 	name := ""
-	s.files(func(f *file) { name = f.Name })
+	s.Files(func(f *folder.File) { name = f.Name })
 	return &lake.Error{Op: "finish clean " + p.Resumes, Table: p.t.root.String(), Key: lake.Key(name), Kind: lake.Refused, Code: "pending_clean", Err: fmt.Errorf("%s", why),
 		Hint: "The pending clean was planned before this came about. Remove it with Hudi's CLI, then clean anew."}
 }

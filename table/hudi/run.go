@@ -17,6 +17,7 @@ import (
 	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
 	"github.com/lakesweep/lakesweep/table/hudi/mdt"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -147,7 +148,7 @@ func (r *Run) reload(ctx context.Context) error {
 		return err
 	}
 	r.t.timeline = tl
-	r.t.view.follow(tl)
+	r.t.view.Follow(tl)
 	return nil
 }
 
@@ -182,7 +183,7 @@ func (r *Run) check(ctx context.Context) error {
 	if !touching {
 		return nil
 	}
-	s, err := readServices(ctx, r.t.timeline)
+	s, err := filegroup.ReadServices(ctx, r.t.timeline)
 	if err != nil {
 		return err
 	}
@@ -198,7 +199,7 @@ func (r *Run) check(ctx context.Context) error {
 }
 
 // touched looks for planned files that s needs now.
-func (r *Run) touched(s *services) error {
+func (r *Run) touched(s *filegroup.Services) error {
 	for v, err := range r.o.Rows() {
 		if err != nil {
 			return err
@@ -208,13 +209,13 @@ func (r *Run) touched(s *services) error {
 			continue
 		}
 		partition := string(v.Key.Dir())
-		if at, ok := s.saved[f.Name]; ok {
+		if at, ok := s.Saved[f.Name]; ok {
 			return r.stale("the savepoint %s holds %s", at, v.Key)
 		}
-		if i, ok := s.planned[plannedFile{partition, f.Name}]; ok {
+		if i, ok := s.Planned[filegroup.PlannedFile{Partition: partition, Name: f.Name}]; ok {
 			return r.stale("the pending %s %s names %s", i.Action, i.Time, v.Key)
 		}
-		if i, ok := s.replaced[groupID{partition, f.FileID}]; ok && v.Reason == lake.ExpiredSlice && r.o.State[stateResumes] == "" {
+		if i, ok := s.Replaced[filegroup.ID{Partition: partition, FileID: f.FileID}]; ok && v.Reason == lake.ExpiredSlice && r.o.State[stateResumes] == "" {
 			return r.stale("the %s %s replaced the file group of %s", i.Action, i.Time, v.Key)
 		}
 	}

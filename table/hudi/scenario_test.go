@@ -11,6 +11,8 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
+	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -364,13 +366,13 @@ func TestClaimNeverPassesWhatStays(t *testing.T) {
 
 // A missing newest slice doesn't let the one before it go.
 func TestMissingNewestSliceKeepsTheOneBefore(t *testing.T) {
-	r := rules{c: versions(1), services: &services{}}
-	of := func(instant string, missing bool) *slice {
-		return &slice{instant: instant, bases: []*file{{File: datafile.File{Name: instant}, missing: missing}}}
+	r := rules{c: versions(1), services: &filegroup.Services{}}
+	of := func(instant string, missing bool) *filegroup.Slice {
+		return &filegroup.Slice{Instant: instant, Bases: []*folder.File{{File: datafile.File{Name: instant}, Missing: missing}}}
 	}
 	got := ""
-	for _, v := range r.group(&group{slices: []*slice{of("3", true), of("2", false), of("1", false)}}, nil) {
-		got += fmt.Sprintf("%s %v, ", v.slice.instant, v.dead)
+	for _, v := range r.group(&filegroup.Group{Slices: []*filegroup.Slice{of("3", true), of("2", false), of("1", false)}}, nil) {
+		got += fmt.Sprintf("%s %v, ", v.slice.Instant, v.dead)
 	}
 	if got != "3 false, 2 false, 1 true, " {
 		t.Error(got)

@@ -48,7 +48,7 @@ func TestLargeCleansAreSplit(t *testing.T) {
 			}
 			break
 		}
-		if n == 0 || last.meta.Earliest != tab.services.oldestReplace() || last.meta.LastCompleted != "" {
+		if n == 0 || last.meta.Earliest != tab.services.OldestReplace() || last.meta.LastCompleted != "" {
 			t.Fatalf("part %d: %d files, claims %q, %q", part, n, last.meta.Earliest, last.meta.LastCompleted)
 		}
 	}

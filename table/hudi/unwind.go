@@ -28,10 +28,10 @@ func (t *Table) unwinding(ctx context.Context) error {
 			return unwind("pending_restore", i, fmt.Errorf("the restore %s is pending", i.Time))
 		case i.Action == timeline.Rollback:
 			target, err := t.timeline.RollbackOf(ctx, i)
-			_, completed := t.view.completed(target)
+			_, completed := t.view.Completed(target)
 			switch kind := lake.KindOf(err); {
 			case err != nil && kind == lake.Damaged && i.State == timeline.Requested:
-				t.services.warn("the requested rollback " + i.Time + " has no plan that can be read, and is passed over")
+				t.services.Warn("the requested rollback " + i.Time + " has no plan that can be read, and is passed over")
 			case err != nil && kind == lake.Damaged:
 				return unwind("pending_rollback", i, fmt.Errorf("the rollback %s is under way, of what can't be read: %w", i.Time, err))
 			case err != nil:

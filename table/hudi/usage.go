@@ -11,6 +11,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
 
@@ -25,12 +26,12 @@ func (t *Table) Usage(ctx context.Context, c retain.Config, emit func(table.Usag
 	if err != nil {
 		return err
 	}
-	start, descend, err := t.folders.all()
+	start, descend, err := t.folders.All()
 	if err != nil {
 		return t.wrap(err)
 	}
 	var mu sync.Mutex
-	_, err = t.folders.walk(ctx, start, descend, func(ctx context.Context, f folder) error {
+	_, err = t.folders.Walk(ctx, start, descend, func(ctx context.Context, f folder.Partition) error {
 		u, err := p.usage(ctx, f)
 		if err != nil {
 			return err
@@ -42,18 +43,18 @@ func (t *Table) Usage(ctx context.Context, c retain.Config, emit func(table.Usag
 	return t.wrap(err)
 }
 
-func (p *Plan) usage(ctx context.Context, f folder) (table.Usage, error) {
-	u := table.Usage{Partition: p.t.partitionValues(f.partition)}
+func (p *Plan) usage(ctx context.Context, f folder.Partition) (table.Usage, error) {
+	u := table.Usage{Partition: p.t.partitionValues(f.Path)}
 	var err error
-	add := func(to *[2]int64) func(*file) {
-		return func(one *file) {
-			if one.missing || err != nil {
+	add := func(to *[2]int64) func(*folder.File) {
+		return func(one *folder.File) {
+			if one.Missing || err != nil {
 				return
 			}
-			size := one.size
+			size := one.Size
 			if size < 0 {
 				var info store.Info
-				if info, err = p.t.reader.Stat(ctx, string(f.key(one.Name))); err != nil {
+				if info, err = p.t.reader.Stat(ctx, string(f.Key(one.Name))); err != nil {
 					return
 				}
 				size = info.Size
@@ -62,16 +63,16 @@ func (p *Plan) usage(ctx context.Context, f folder) (table.Usage, error) {
 			to[1] += size
 		}
 	}
-	for i := range f.unlisted {
-		add(&u.Unknown)(&f.unlisted[i])
+	for i := range f.Unlisted {
+		add(&u.Unknown)(&f.Unlisted[i])
 	}
-	groups, gerr := p.t.view.groups(ctx, f.partition, f.files)
+	groups, gerr := p.t.view.Groups(ctx, f.Path, f.Files)
 	if gerr != nil {
 		return u, gerr
 	}
 	for _, g := range groups {
-		for _, s := range g.hidden {
-			s.files(add(&u.Unknown))
+		for _, s := range g.Hidden {
+			s.Files(add(&u.Unknown))
 		}
 		rulings, err := p.rulings(&g, nil)
 		if err != nil {
@@ -80,11 +81,11 @@ func (p *Plan) usage(ctx context.Context, f folder) (table.Usage, error) {
 		for _, v := range rulings {
 			switch v.verdict() {
 			case "dead":
-				v.slice.files(add(&u.Dead))
+				v.slice.Files(add(&u.Dead))
 			case "live":
-				v.slice.files(add(&u.Live))
+				v.slice.Files(add(&u.Live))
 			default:
-				v.slice.files(add(&u.History))
+				v.slice.Files(add(&u.History))
 			}
 		}
 	}
@@ -134,23 +135,23 @@ func (t *Table) Verify(ctx context.Context, emit func(table.Finding) error) erro
 			return err
 		}
 	}
-	start, descend, err := t.folders.all()
+	start, descend, err := t.folders.All()
 	if err != nil {
 		return t.wrap(err)
 	}
-	_, err = t.folders.walk(ctx, start, descend, func(ctx context.Context, f folder) error { return t.verify(ctx, f, tell) })
+	_, err = t.folders.Walk(ctx, start, descend, func(ctx context.Context, f folder.Partition) error { return t.verify(ctx, f, tell) })
 	return t.wrap(err)
 }
 
-func (t *Table) verify(ctx context.Context, f folder, tell func(table.Finding) error) error {
-	if f.nested {
-		if err := tell(table.Finding{Type: "foreign_table", Path: f.partition, Detail: "another table lies in this partition"}); err != nil {
+func (t *Table) verify(ctx context.Context, f folder.Partition, tell func(table.Finding) error) error {
+	if f.Nested {
+		if err := tell(table.Finding{Type: "foreign_table", Path: f.Path, Detail: "another table lies in this partition"}); err != nil {
 			return err
 		}
 	}
-	for _, one := range f.files {
-		if one.missing {
-			if err := tell(table.Finding{Type: "missing", Path: string(f.key(one.Name)), Detail: "the metadata table lists it, and storage doesn't have it"}); err != nil {
+	for _, one := range f.Files {
+		if one.Missing {
+			if err := tell(table.Finding{Type: "missing", Path: string(f.Key(one.Name)), Detail: "the metadata table lists it, and storage doesn't have it"}); err != nil {
 				return err
 			}
 			continue
@@ -159,21 +160,21 @@ func (t *Table) verify(ctx context.Context, f folder, tell func(table.Finding) e
 			return err
 		}
 	}
-	for _, one := range f.unlisted {
-		if err := tell(table.Finding{Type: "leftover", Path: string(f.key(one.Name)), Detail: "the metadata table doesn't list it: a write in flight or what a failed one left"}); err != nil {
+	for _, one := range f.Unlisted {
+		if err := tell(table.Finding{Type: "leftover", Path: string(f.Key(one.Name)), Detail: "the metadata table doesn't list it: a write in flight or what a failed one left"}); err != nil {
 			return err
 		}
 	}
-	groups, err := t.view.groups(ctx, f.partition, f.files)
+	groups, err := t.view.Groups(ctx, f.Path, f.Files)
 	if err != nil {
 		return err
 	}
 	for _, g := range groups {
-		for _, s := range g.hidden {
+		for _, s := range g.Hidden {
 			var names []string
-			s.files(func(f *file) { names = append(names, f.Name) })
+			s.Files(func(f *folder.File) { names = append(names, f.Name) })
 			for _, name := range names {
-				if err := tell(table.Finding{Type: "leftover", Path: string(f.key(name)), Detail: fmt.Sprintf("its instant %s is not complete", s.instant)}); err != nil {
+				if err := tell(table.Finding{Type: "leftover", Path: string(f.Key(name)), Detail: fmt.Sprintf("its instant %s is not complete", s.Instant)}); err != nil {
 					return err
 				}
 			}
@@ -183,12 +184,12 @@ func (t *Table) verify(ctx context.Context, f folder, tell func(table.Finding) e
 }
 
 // verifySize compares a file's size with the one in the metadata table.
-func (t *Table) verifySize(ctx context.Context, f folder, one file, tell func(table.Finding) error) error {
-	key, actual := string(f.key(one.Name)), one.size
-	if one.listed == 0 {
+func (t *Table) verifySize(ctx context.Context, f folder.Partition, one folder.File, tell func(table.Finding) error) error {
+	key, actual := string(f.Key(one.Name)), one.Size
+	if one.Listed == 0 {
 		return nil
 	}
-	if one.modified.IsZero() { // the listing told the name only
+	if one.Modified.IsZero() { // the listing told the name only
 		info, err := t.reader.Stat(ctx, key)
 		if errors.Is(err, fs.ErrNotExist) {
 			return tell(table.Finding{Type: "missing", Path: key, Detail: "the metadata table lists it, and storage doesn't have it"})
@@ -198,8 +199,8 @@ func (t *Table) verifySize(ctx context.Context, f folder, one file, tell func(ta
 		}
 		actual = info.Size
 	}
-	if actual < 0 || actual == one.listed {
+	if actual < 0 || actual == one.Listed {
 		return nil
 	}
-	return tell(table.Finding{Type: "size_mismatch", Path: key, Detail: fmt.Sprintf("the metadata table says %d bytes, storage has %d", one.listed, actual), Size: &one.listed, Actual: &actual})
+	return tell(table.Finding{Type: "size_mismatch", Path: key, Detail: fmt.Sprintf("the metadata table says %d bytes, storage has %d", one.Listed, actual), Size: &one.Listed, Actual: &actual})
 }

@@ -1,4 +1,4 @@
-package hudi
+package filegroup
 
 import (
 	"context"
@@ -104,7 +104,7 @@ func (c *completions) known(ctx context.Context, time string) (bool, error) {
 
 // visibility tells committed slices from others.
 //
-// Source: spec/hudi-clean.md section 4.2, number 4; careful difference 3.
+// Source: spec/hudi-clean.md section 4.2, number 4; invariant 2.
 type visibility struct {
 	instants map[string]bool // completed writes, pending compactions and log compactions
 	last     string
