@@ -121,7 +121,7 @@ func (e *Engine) deltaJob(ctx context.Context, p *plan.Plan, h *filelist.Head, r
 		}
 		quarantine = o.Quarantine.Root.String()
 	}
-	job.Journal, err = e.journal(ctx, req.Journal, h, quarantine)
+	job.Journal, err = e.journals().Open(ctx, req.Journal, h, quarantine)
 	return job, o, err
 }
 
@@ -189,42 +189,4 @@ func (e *Engine) quarantine(ctx context.Context, prefix, planID string, table la
 	q := &reap.Quarantine{Root: root}
 	q.Store, err = e.Stores.OpenStore(ctx, root)
 	return q, err
-}
-
-// journal opens the journal of a run over a plan: at a path or URI, or where
-// ownJournal puts it.
-func (e *Engine) journal(ctx context.Context, place string, h *filelist.Head, quarantine string) (*filelist.Journal, error) {
-	head := filelist.JournalHead{PlanID: h.PlanID, Table: h.Table, Format: h.Format, Tool: e.Tool, Created: e.Now().UTC(), Quarantine: quarantine}
-	if place == "" {
-		return e.ownJournal(ctx, head, h.Totals.Dead+h.Totals.DeadDirectories)
-	}
-	return e.journalAt(ctx, place, head)
-}
-
-func (e *Engine) journalAt(ctx context.Context, place string, head filelist.JournalHead) (*filelist.Journal, error) {
-	if err := e.places().Outside(ctx, "--journal", place); err != nil {
-		return nil, err
-	}
-	log, err := e.journalLog(ctx, place)
-	if err != nil {
-		return nil, err
-	}
-	return filelist.OpenJournal(ctx, log, head)
-}
-
-// journalLog opens a local file, or a folder of segments in a store.
-func (e *Engine) journalLog(ctx context.Context, place string) (filelist.Log, error) {
-	root, err := e.places().Root(place)
-	if err != nil {
-		return nil, err
-	}
-	if root.Class() == "file" {
-		return filelist.NewFileLog(root.String()), nil
-	}
-	folder, _ := root.Parent()
-	s, err := e.Stores.OpenStore(ctx, folder)
-	if err != nil {
-		return nil, err
-	}
-	return reap.NewSegmentLog(s, lake.Key(root.Path).Base(), root.String()), nil
 }

@@ -35,13 +35,11 @@ func (e *Engine) join(run *deltaRun, several int) *antijoin.Join {
 		NotAfter:  run.inventory.Taken,
 		Repeats:   run.req.Inventory.Given(),
 		Memory:    memory / int64(several),
+		Absent:    run.gone,
 		Observe:   e.Observe,
 	}
 	if o.Repeats {
 		o.Inside = run.Insides()
-	}
-	if len(run.gone) > 0 {
-		o.Absent = run.gone.Has
 	}
 	if run.where != nil {
 		var within func(lake.Key) bool

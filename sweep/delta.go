@@ -33,9 +33,9 @@ type deltaRun struct {
 	protected *delta.Protection
 	narrow    bool // protected tells only of directories that WHERE may match
 	started   time.Time
-	enclosed  string         // the root of a table around this one
-	inventory inventory.Info // zero for a listing
-	gone      vanished       // what journals record as gone since the inventory was taken
+	enclosed  string              // the root of a table around this one
+	inventory inventory.Info      // zero for a listing
+	gone      func(lake.Key) bool // what journals record as gone since the inventory was taken
 }
 
 // openDelta opens the table and settles retention, mode and predicate: all

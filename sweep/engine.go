@@ -9,6 +9,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/sweep/internal/journal"
 	"github.com/lakesweep/lakesweep/sweep/internal/place"
 )
 
@@ -30,6 +31,11 @@ type Engine struct {
 // places finds tables by their names on the command line.
 func (e *Engine) places() place.Finder {
 	return place.Finder{Stores: e.Stores, Now: e.Now, Getwd: e.Getwd}
+}
+
+// journals finds the journals of runs, and gives them their places.
+func (e *Engine) journals() journal.Keeper {
+	return journal.Keeper{Places: e.places(), StateDir: e.StateDir, Tool: e.Tool, Log: e.Log}
 }
 
 // Root is the place of a table as plans and documents name it.

@@ -110,7 +110,7 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 		}
 		quarantine = o.Quarantine.Root.String()
 	}
-	job.Journal, err = e.journal(ctx, req.Journal, h, quarantine)
+	job.Journal, err = e.journals().Open(ctx, req.Journal, h, quarantine)
 	return job, o, external, err
 }
 

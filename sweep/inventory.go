@@ -40,7 +40,7 @@ func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*ver
 	for i, run := range runs {
 		roots[i] = run.Root
 		run.inventory = src.Info()
-		if run.gone, unread[i], err = e.journaled(ctx, run); err != nil {
+		if run.gone, unread[i], err = e.journals().Gone(ctx, run.Root, run.inventory.Taken, req.Journals); err != nil {
 			return nil, err
 		}
 		joins = append(joins, e.join(run, len(runs)))

@@ -59,8 +59,11 @@ func (e *Engine) PlanMany(ctx context.Context, reqs []PlanRequest, outs []string
 		}
 	}
 	for _, req := range reqs {
-		if err := e.journalReady(req.Table, req.AtOnce); err != nil {
-			return nil, err
+		if now := req.AtOnce; now != nil && now.Journal == "" && now.Quarantine == "" {
+			// A run whose journal could have no place is refused before anything is planned.
+			if err := e.journals().Ready(req.Table); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if len(reqs) > 0 && reqs[0].Inventory.Given() {

@@ -1,9 +1,6 @@
 package sweep
 
 import (
-	"bytes"
-	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +9,6 @@ import (
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
-	"github.com/lakesweep/lakesweep/lake/filelist"
 )
 
 func names(t *testing.T, dir string) []string {
@@ -113,62 +109,5 @@ func TestARunWithoutAStateDirectory(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestOldJournalsExpire(t *testing.T) {
-	const limit = 90 * 24 * time.Hour
-	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
-	dir := t.TempDir()
-	var logged bytes.Buffer
-	e := &Engine{StateDir: dir, Log: slog.New(slog.NewTextHandler(&logged, nil))}
-	over, failed := []string{filelist.Deleted}, []string{filelist.Deleted, filelist.Failed}
-	for id, c := range map[string]struct {
-		name, quarantine string
-		outcomes         []string // "" for an intent alone
-		file, line       time.Duration
-	}{
-		"old":          {"t-old", "", over, limit, limit},
-		"failed":       {"t-failed", "", failed, limit, limit},
-		"young file":   {"t-young file", "", over, limit - time.Second, limit},
-		"young line":   {"t-young line", "", over, 10 * limit, limit - time.Second},
-		"unfinished":   {"t-unfinished", "", []string{filelist.Deleted, ""}, 10 * limit, 10 * limit},
-		"quarantine":   {"t-quarantine", "/q", over, 10 * limit, 10 * limit},
-		"by --journal": {"mine", "", over, 10 * limit, 10 * limit},
-		"no journal":   {"t-no journal", "", nil, 10 * limit, 10 * limit},
-	} {
-		path := filepath.Join(dir, c.name+".journal")
-		j, err := filelist.OpenJournal(t.Context(), filelist.NewFileLog(path), filelist.JournalHead{PlanID: id, Table: "t", Quarantine: c.quarantine, Created: now.Add(-c.line)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, outcome := range c.outcomes {
-			r := filelist.Record{Type: filelist.RecordIntent, At: now.Add(-c.line), Key: lake.Key(rune('a' + i)), Size: -1, Reason: lake.Orphan}
-			lines := []filelist.Record{r}
-			if outcome != "" {
-				r.Type, r.Outcome = filelist.RecordOutcome, outcome
-				lines = append(lines, r)
-			}
-			if err := j.Append(t.Context(), lines...); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if c.outcomes == nil {
-			if err := os.WriteFile(path, []byte("somebody's file\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := os.Chtimes(path, now.Add(-c.file), now.Add(-c.file)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := e.expireJournals(context.Background(), now); err != nil {
-		t.Fatal(err)
-	}
-	if got := names(t, dir); !slices.Equal(got, []string{"mine.journal", "t-no journal.journal", "t-quarantine.journal", "t-unfinished.journal", "t-young file.journal", "t-young line.journal"}) {
-		t.Errorf("%q", got)
-	}
-	if got := logged.String(); strings.Count(got, "an old journal is removed") != 2 || !strings.Contains(got, "t-old.journal") {
-		t.Errorf("logged %s", got)
 	}
 }

@@ -70,7 +70,7 @@ func (e *Engine) Purge(ctx context.Context, req UndoRequest, emit func(Outcome))
 
 // undo opens a journal and the quarantine that it is the index of.
 func (e *Engine) undo(ctx context.Context, req UndoRequest, emit func(Outcome)) (u reap.Undo, head filelist.JournalHead, err error) {
-	log, err := e.journalLog(ctx, req.Journal)
+	log, err := e.journals().Find(ctx, req.Journal)
 	if err != nil {
 		return u, head, err
 	}
