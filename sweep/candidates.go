@@ -10,6 +10,7 @@ import (
 	"github.com/lakesweep/lakesweep/listing"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/sweep/internal/memo"
+	"github.com/lakesweep/lakesweep/sweep/internal/where"
 	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
@@ -46,14 +47,14 @@ func (e *Engine) join(run *deltaRun, several int) *antijoin.Join {
 		if run.narrow {
 			within = run.expectedIn()
 		}
-		o.Match, o.DirMatch = run.where.match(run.protected, within), run.where.dirMatches
+		o.Match, o.DirMatch = run.where.Match(run.protected, within), run.where.DirMatches
 	}
 	return antijoin.New(o)
 }
 
 // reason says why an unprotected old object is dead.
 func (run *deltaRun) reason() func(lake.Key) antijoin.Removal {
-	schema := partitionSchema(run.meta)
+	schema := where.Schema(run.meta)
 	values := memo.ByDir(func(dir lake.Key) lake.Partition {
 		// A copy, for what is remembered would hold the whole page that the name is a part of.
 		values, _ := predicate.FromPath(lake.Key(strings.Clone(string(dir)))+"/", schema)
@@ -133,7 +134,7 @@ func (run *deltaRun) reach() func(string) listing.Reach {
 		switch {
 		case dir == meta.LogDir:
 			return listing.Nothing
-		case !run.rules.Visible(k) || run.where.dirMatches(k):
+		case !run.rules.Visible(k) || run.where.DirMatches(k):
 			return listing.Whole
 		case needs(k):
 			return listing.Part

@@ -11,6 +11,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake/predicate"
 	"github.com/lakesweep/lakesweep/sweep/internal/place"
 	"github.com/lakesweep/lakesweep/sweep/internal/together"
+	"github.com/lakesweep/lakesweep/sweep/internal/where"
 	"github.com/lakesweep/lakesweep/table/delta"
 	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
@@ -27,8 +28,8 @@ type deltaRun struct {
 	property  time.Duration // the table's own
 	cutoff    time.Time
 	mode      string
-	why       string  // of the mode
-	where     *filter // nil without WHERE
+	why       string        // of the mode
+	where     *where.Filter // nil without WHERE
 	watermark delta.Watermark
 	protected *delta.Protection
 	narrow    bool // protected tells only of directories that WHERE may match
@@ -60,7 +61,7 @@ func (e *Engine) openDelta(ctx context.Context, p *place.Place, req PlanRequest,
 		return run, err
 	}
 	if req.Where != "" {
-		if run.where, err = compileFilter(req, run.meta, p.Now); err != nil {
+		if run.where, err = where.Compile(req.Where, run.meta, predicate.Options{Now: p.Now, Zone: req.TimeZone}); err != nil {
 			return run, err
 		}
 	}
@@ -153,7 +154,7 @@ func (run *deltaRun) liteRequest() delta.LiteRequest {
 // An inventory names objects anywhere, and the counts of a plan tell of all.
 func (run *deltaRun) protectForPlan(ctx context.Context, keep []lake.Key) error {
 	run.narrow = run.where != nil && run.mode == "full" && !run.req.Inventory.Given() && !run.Reader.Traits().CaseFolds
-	if err := run.protect(ctx, keep); err != nil || !run.narrow || run.where.namesOnly(run.protected.Partitions, run.expectedIn()) {
+	if err := run.protect(ctx, keep); err != nil || !run.narrow || run.where.NamesOnly(run.protected.Partitions, run.expectedIn()) {
 		return err
 	}
 	if err := run.close(); err != nil {
@@ -193,25 +194,7 @@ func (run *deltaRun) expectedIn() func(dir lake.Key) bool {
 	if run.where == nil {
 		return nil
 	}
-	return run.where.mayMatchDir()
-}
-
-// compileFilter compiles WHERE against the table's schema.
-func compileFilter(req PlanRequest, m meta.Metadata, now time.Time) (*filter, error) {
-	schema := partitionSchema(m)
-	p, err := predicate.Compile(req.Where, schema, predicate.Options{Now: now, Zone: req.TimeZone})
-	if err != nil {
-		return nil, err
-	}
-	return &filter{predicate: p, schema: schema}, nil
-}
-
-func partitionSchema(m meta.Metadata) predicate.Schema {
-	schema := predicate.Schema{Other: m.DataColumns, Clustered: m.Clustered}
-	for _, c := range m.PartitionColumns {
-		schema.Partition = append(schema.Partition, predicate.Column{Name: c.Name, Physical: c.Physical, Type: c.Type})
-	}
-	return schema
+	return run.where.MayMatchDir()
 }
 
 // needsDir reports which directories this run has to list.
@@ -219,5 +202,5 @@ func (run *deltaRun) needsDir() func(lake.Key) bool {
 	if run.where == nil {
 		return func(lake.Key) bool { return true }
 	}
-	return run.where.needs(run.protected.Partitions)
+	return run.where.Needs(run.protected.Partitions)
 }

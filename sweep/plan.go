@@ -269,7 +269,7 @@ func (run *deltaRun) lite(ctx context.Context) (*verdicts, error) {
 	v := &verdicts{totals: filelist.Totals{ByReason: map[string]filelist.Count{}}, rows: sorter.Sorted(), close: sorter.Close}
 	match := func(lake.Key) antijoin.Match { return antijoin.True }
 	if run.where != nil {
-		match = run.where.match(run.protected, nil)
+		match = run.where.Match(run.protected, nil)
 	}
 	inside, foreign := run.Insides(), map[lake.Key]bool{}
 	var mu sync.Mutex

@@ -14,6 +14,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake/predicate"
 	"github.com/lakesweep/lakesweep/listing"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/sweep/internal/where"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
@@ -52,7 +53,7 @@ func (e *Engine) usage(ctx context.Context, req PlanRequest) (rows []table.Usage
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, run.close()) }()
-	u := &usage{run: run, rows: map[string]*table.Usage{}, schema: partitionSchema(run.meta)}
+	u := &usage{run: run, rows: map[string]*table.Usage{}, schema: where.Schema(run.meta)}
 	for f, err := range run.table.LiveFiles(ctx) {
 		if err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package sweep
+package where_test
 
 import (
 	"fmt"
@@ -7,8 +7,10 @@ import (
 
 	"github.com/lakesweep/lakesweep/antijoin"
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/predicate"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/store/mem"
+	"github.com/lakesweep/lakesweep/sweep/internal/where"
 	"github.com/lakesweep/lakesweep/table/delta"
 	"github.com/lakesweep/lakesweep/table/delta/deltatest"
 )
@@ -30,13 +32,13 @@ func TestNothingMatchesWhereTheProtectedSetIsNarrow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := compileFilter(PlanRequest{Where: "p = '1'"}, tab.Metadata(), at)
+	f, err := where.Compile("p = '1'", tab.Metadata(), predicate.Options{Now: at})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := ""
-	for _, within := range []func(lake.Key) bool{nil, f.mayMatchDir(), func(lake.Key) bool { return false }} {
-		m := f.match(p, within)
+	for _, within := range []func(lake.Key) bool{nil, f.MayMatchDir(), func(lake.Key) bool { return false }} {
+		m := f.Match(p, within)
 		for _, k := range []lake.Key{"p=1/known", "p=1/orphan", "p=2/wrong", "p=2/orphan"} {
 			got += fmt.Sprint(map[antijoin.Match]string{antijoin.True: "yes ", antijoin.False: "no ", antijoin.Unknown: "unknown "}[m(k)])
 		}
@@ -45,7 +47,7 @@ func TestNothingMatchesWhereTheProtectedSetIsNarrow(t *testing.T) {
 	if want := "yes yes yes no \nyes yes unknown no \nunknown unknown unknown no \n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if f.namesOnly(p.Partitions, f.mayMatchDir()) || f.namesOnly(nil, f.mayMatchDir()) || !f.namesOnly([]delta.PartitionDirs{}, f.mayMatchDir()) {
-		t.Error("namesOnly")
+	if f.NamesOnly(p.Partitions, f.MayMatchDir()) || f.NamesOnly(nil, f.MayMatchDir()) || !f.NamesOnly([]delta.PartitionDirs{}, f.MayMatchDir()) {
+		t.Error("NamesOnly")
 	}
 }

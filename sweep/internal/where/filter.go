@@ -1,4 +1,4 @@
-package sweep
+package where
 
 import (
 	"slices"
@@ -8,21 +8,43 @@ import (
 	"github.com/lakesweep/lakesweep/lake/predicate"
 	"github.com/lakesweep/lakesweep/sweep/internal/memo"
 	"github.com/lakesweep/lakesweep/table/delta"
+	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
-// filter narrows candidates to the partitions that WHERE names. It never
+// Filter narrows candidates to the partitions that WHERE names. It never
 // touches the protected set. Safe for concurrent use.
 //
 // Source: spec/delta-vacuum.md 6.3.
-type filter struct {
+type Filter struct {
 	predicate *predicate.Predicate
 	schema    predicate.Schema
 }
 
-// match judges a key that nothing protects: by the log's values where the log
+// Compile compiles WHERE against the schema of a table.
+//
+// Errors: those of predicate.Compile.
+func Compile(text string, m meta.Metadata, o predicate.Options) (*Filter, error) {
+	schema := Schema(m)
+	p, err := predicate.Compile(text, schema, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Filter{predicate: p, schema: schema}, nil
+}
+
+// Schema is what predicates know of a table's columns.
+func Schema(m meta.Metadata) predicate.Schema {
+	schema := predicate.Schema{Other: m.DataColumns, Clustered: m.Clustered}
+	for _, c := range m.PartitionColumns {
+		schema.Partition = append(schema.Partition, predicate.Column{Name: c.Name, Physical: c.Physical, Type: c.Type})
+	}
+	return schema
+}
+
+// Match judges a key that nothing protects: by the log's values where the log
 // knows it, by its directories otherwise. Outside the directories of within,
 // unless it is nil, p doesn't know what is protected: nothing matches there.
-func (f *filter) match(p *delta.Protection, within func(dir lake.Key) bool) func(lake.Key) antijoin.Match {
+func (f *Filter) Match(p *delta.Protection, within func(dir lake.Key) bool) func(lake.Key) antijoin.Match {
 	byDir := memo.ByDir(func(dir lake.Key) antijoin.Match {
 		values, ok := predicate.FromPath(dir+"/x", f.schema)
 		if !ok {
@@ -44,9 +66,9 @@ func (f *filter) match(p *delta.Protection, within func(dir lake.Key) bool) func
 	}
 }
 
-// namesOnly reports whether the log places the files that match in no other
+// NamesOnly reports whether the log places the files that match in no other
 // directories than those of within.
-func (f *filter) namesOnly(known []delta.PartitionDirs, within func(dir lake.Key) bool) bool {
+func (f *Filter) NamesOnly(known []delta.PartitionDirs, within func(dir lake.Key) bool) bool {
 	for _, p := range known {
 		if f.predicate.Match(p.Values) == predicate.True && slices.ContainsFunc(p.Dirs, func(dir lake.Key) bool { return !within(dir) }) {
 			return false
@@ -56,7 +78,7 @@ func (f *filter) namesOnly(known []delta.PartitionDirs, within func(dir lake.Key
 }
 
 // matchAll asks that a path seen with several values matches with all of them.
-func (f *filter) matchAll(all []lake.Partition) antijoin.Match {
+func (f *Filter) matchAll(all []lake.Partition) antijoin.Match {
 	if len(all) == 0 {
 		return antijoin.Unknown
 	}
@@ -103,19 +125,19 @@ func tri(t predicate.Tri) antijoin.Match {
 	return antijoin.False
 }
 
-// mayMatchDir reports whether something below a directory could match by its
+// MayMatchDir reports whether something below a directory could match by its
 // path alone.
-func (f *filter) mayMatchDir() func(lake.Key) bool {
+func (f *Filter) MayMatchDir() func(lake.Key) bool {
 	return memo.ByDir(func(dir lake.Key) bool {
 		values, ok := predicate.FromDir(dir, f.schema)
 		return ok && f.predicate.MayMatch(values)
 	})
 }
 
-// needs reports whether a directory has to be listed: something in or below it
+// Needs reports whether a directory has to be listed: something in or below it
 // could match by its path, or the log places a matching file there, wherever
 // that may be.
-func (f *filter) needs(known []delta.PartitionDirs) func(lake.Key) bool {
+func (f *Filter) Needs(known []delta.PartitionDirs) func(lake.Key) bool {
 	if known == nil {
 		return func(lake.Key) bool { return true }
 	}
@@ -133,7 +155,7 @@ func (f *filter) needs(known []delta.PartitionDirs) func(lake.Key) bool {
 			}
 		}
 	}
-	may := f.mayMatchDir()
+	may := f.MayMatchDir()
 	return func(dir lake.Key) bool {
 		if _, ok := named[dir]; ok {
 			return true
@@ -142,8 +164,8 @@ func (f *filter) needs(known []delta.PartitionDirs) func(lake.Key) bool {
 	}
 }
 
-// dirMatches reports whether everything below a directory matches.
-func (f *filter) dirMatches(dir lake.Key) bool {
+// DirMatches reports whether everything below a directory matches.
+func (f *Filter) DirMatches(dir lake.Key) bool {
 	values, ok := predicate.FromDir(dir, f.schema)
 	return ok && f.predicate.Match(values) == predicate.True
 }
