@@ -53,6 +53,3 @@ func (e *Engine) wait(ctx context.Context, d time.Duration) error {
 
 // maxSkew is how far our clock and the store's may lie apart (law L7).
 const maxSkew = 5 * time.Minute
-
-// evidenceSample is how many of a plan's live files an evidence list names.
-const evidenceSample = 100

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lakesweep/lakesweep/sweep/internal/place"
+	"github.com/lakesweep/lakesweep/sweep/internal/vacuum"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/delta"
 )
@@ -37,12 +38,12 @@ func (e *Engine) openTable(ctx context.Context, req PlanRequest) (*place.Place, 
 }
 
 // openRun opens a Delta table with the cutoff and the predicate of a request.
-func (e *Engine) openRun(ctx context.Context, req PlanRequest) (*deltaRun, error) {
+func (e *Engine) openRun(ctx context.Context, req PlanRequest) (*vacuum.Run, error) {
 	p, err := e.openDeltaOnly(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	return e.openDelta(ctx, p, req, false)
+	return e.vacuum().Open(ctx, p, e.vacuumRequest(req))
 }
 
 // openDeltaOnly opens the place of a Delta table, for what can't be asked of others.

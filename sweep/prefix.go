@@ -81,7 +81,7 @@ func (e *Engine) ConvertInventory(ctx context.Context, req InventoryRequest, out
 		return Listed{}, err
 	}
 	began := e.Now()
-	src, err := inventory.Open(ctx, inventory.Options{Source: req.Source, Columns: req.Columns, Taken: req.Taken, SQL: req.SQL, Engine: e.Query, Stores: e.Stores, Now: e.Now, Observer: e.Observe})
+	src, err := inventory.Open(ctx, e.inventory(req))
 	if err != nil {
 		return Listed{}, err
 	}

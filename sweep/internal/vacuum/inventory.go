@@ -1,4 +1,4 @@
-package sweep
+package vacuum
 
 import (
 	"context"
@@ -16,10 +16,9 @@ import (
 // pass. The runs share the inventory of their requests.
 //
 // Source: design/product.md "Inventories"; spec/delta-vacuum.md section 5.
-func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*verdicts, err error) {
+func fromInventory(ctx context.Context, runs []*Run) (vs []*verdicts, err error) {
 	req := runs[0].req.Inventory
-	src, err := inventory.Open(ctx, inventory.Options{Source: req.Source, Columns: req.Columns, Taken: req.Taken,
-		SQL: req.SQL, Engine: e.Query, Stores: e.Stores, Now: e.Now, Workers: runs[0].req.Tuning.Workers, Observer: e.Observe})
+	src, err := inventory.Open(ctx, req.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -40,12 +39,12 @@ func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*ver
 	for i, run := range runs {
 		roots[i] = run.Root
 		run.inventory = src.Info()
-		if run.gone, unread[i], err = e.journals().Gone(ctx, run.Root, run.inventory.Taken, req.Journals); err != nil {
+		if run.gone, unread[i], err = run.host.Journals.Gone(ctx, run.Root, run.inventory.Taken, req.Journals); err != nil {
 			return nil, err
 		}
-		joins = append(joins, e.join(run, len(runs)))
+		joins = append(joins, run.join(len(runs)))
 	}
-	resolver, err := inventory.NewResolver(roots, req.maps())
+	resolver, err := inventory.NewResolver(roots, req.Maps)
 	if err != nil {
 		return nil, err
 	}
@@ -68,14 +67,6 @@ func (e *Engine) fromInventory(ctx context.Context, runs []*deltaRun) (vs []*ver
 		vs = append(vs, v)
 	}
 	return vs, nil
-}
-
-func (r InventoryRequest) maps() []inventory.Map {
-	maps := make([]inventory.Map, len(r.Maps))
-	for i, m := range r.Maps {
-		maps[i] = inventory.Map(m)
-	}
-	return maps
 }
 
 // left says which rows of a list were left out.

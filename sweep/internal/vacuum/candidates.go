@@ -1,4 +1,4 @@
-package sweep
+package vacuum
 
 import (
 	"context"
@@ -17,10 +17,10 @@ import (
 // joinMemory is what an anti-join sorts in where nobody says how much memory there is.
 const joinMemory = 32 << 20
 
-// join returns the anti-join of run, ready for candidates, one of several that
+// join returns the anti-join of the run, ready for candidates, one of several that
 // share the memory.
-func (e *Engine) join(run *deltaRun, several int) *antijoin.Join {
-	memory := run.req.Tuning.Memory / 4
+func (run *Run) join(several int) *antijoin.Join {
+	memory := run.req.Memory / 4
 	if memory == 0 {
 		memory = joinMemory
 	}
@@ -34,10 +34,10 @@ func (e *Engine) join(run *deltaRun, several int) *antijoin.Join {
 		CaseFolds: traits.CaseFolds,
 		Grain:     traits.ClockGrain,
 		NotAfter:  run.inventory.Taken,
-		Repeats:   run.req.Inventory.Given(),
+		Repeats:   run.req.Inventory != nil,
 		Memory:    memory / int64(several),
 		Absent:    run.gone,
-		Observe:   e.Observe,
+		Observe:   run.host.Observe,
 	}
 	if o.Repeats {
 		o.Inside = run.Insides()
@@ -53,7 +53,7 @@ func (e *Engine) join(run *deltaRun, several int) *antijoin.Join {
 }
 
 // reason says why an unprotected old object is dead.
-func (run *deltaRun) reason() func(lake.Key) antijoin.Removal {
+func (run *Run) reason() func(lake.Key) antijoin.Removal {
 	schema := where.Schema(run.meta)
 	values := memo.ByDir(func(dir lake.Key) lake.Partition {
 		// A copy, for what is remembered would hold the whole page that the name is a part of.
@@ -73,11 +73,11 @@ func (run *deltaRun) reason() func(lake.Key) antijoin.Removal {
 }
 
 // list feeds the table's objects to j, whole or as far as WHERE needs them.
-func (e *Engine) list(ctx context.Context, run *deltaRun, j *antijoin.Join) (listing.Stats, error) {
+func (run *Run) list(ctx context.Context, j *antijoin.Join) (listing.Stats, error) {
 	o := listing.Options{
-		Workers:  run.req.Tuning.Workers,
+		Workers:  run.req.Workers,
 		Expected: run.protected.Set.Len(),
-		Observer: e.Observe,
+		Observer: run.host.Observe,
 		Enter:    run.enter(j),
 	}
 	if !listing.Fans(run.Reader.Traits()) {
@@ -95,7 +95,7 @@ func (e *Engine) list(ctx context.Context, run *deltaRun, j *antijoin.Join) (lis
 
 // enter decides about each directory where the store lists directories: what
 // is hidden, foreign or out of WHERE's reach isn't entered.
-func (run *deltaRun) enter(j *antijoin.Join) func(context.Context, string, []store.Info) (listing.Decision, error) {
+func (run *Run) enter(j *antijoin.Join) func(context.Context, string, []store.Info) (listing.Decision, error) {
 	needs := run.needsDir()
 	descend := func(dir string) bool {
 		k := lake.Listed(dir)
@@ -127,7 +127,7 @@ func (run *deltaRun) enter(j *antijoin.Join) func(context.Context, string, []sto
 
 // reach says where the store lists flat what WHERE needs of a directory. A
 // hidden one is listed all the same: it may betray the table that it belongs to.
-func (run *deltaRun) reach() func(string) listing.Reach {
+func (run *Run) reach() func(string) listing.Reach {
 	needs := run.needsDir()
 	return func(dir string) listing.Reach {
 		k := lake.Listed(dir)

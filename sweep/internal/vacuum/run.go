@@ -1,4 +1,4 @@
-package sweep
+package vacuum
 
 import (
 	"context"
@@ -16,11 +16,12 @@ import (
 	"github.com/lakesweep/lakesweep/table/delta/meta"
 )
 
-// deltaRun is one planning run over a Delta table: what the log says, before
-// anything is listed.
-type deltaRun struct {
+// Run is a Delta table with what a request makes of it: what the log says,
+// before anything is listed.
+type Run struct {
 	*place.Place
-	req       PlanRequest
+	host      *Host
+	req       Request
 	table     *delta.Table
 	meta      meta.Metadata
 	rules     meta.Rules
@@ -39,21 +40,21 @@ type deltaRun struct {
 	gone      func(lake.Key) bool // what journals record as gone since the inventory was taken
 }
 
-// openDelta opens the table and settles retention, mode and predicate: all
+// open opens the table and settles retention, mode and predicate: all
 // that can be refused before the data is touched.
 //
 // With brief the run of a table that was opened briefly comes with its errors.
-func (e *Engine) openDelta(ctx context.Context, p *place.Place, req PlanRequest, brief bool) (*deltaRun, error) {
+func (h *Host) open(ctx context.Context, p *place.Place, req Request, brief bool) (*Run, error) {
 	var t *delta.Table
 	var iceberg time.Time
 	err := together.Do(
-		func() (err error) { t, err = p.Delta(ctx, req.Tuning.Workers, brief, e.Observe); return err },
+		func() (err error) { t, err = p.Delta(ctx, req.Workers, brief, h.Observe); return err },
 		func() (err error) { iceberg, err = delta.NewestIcebergMetadata(ctx, p.Reader); return err },
 	)
 	if err != nil {
 		return nil, err
 	}
-	run := &deltaRun{Place: p, req: req, table: t, meta: t.Metadata(), rules: t.Rules()}
+	run := &Run{Place: p, host: h, req: req, table: t, meta: t.Metadata(), rules: t.Rules()}
 	if err := run.settleCutoff(); err != nil {
 		return run, err
 	}
@@ -69,7 +70,7 @@ func (e *Engine) openDelta(ctx context.Context, p *place.Place, req PlanRequest,
 	return run, nil
 }
 
-func (run *deltaRun) settleCutoff() (err error) {
+func (run *Run) settleCutoff() (err error) {
 	if run.property, err = run.table.Retention(); err != nil {
 		return err
 	}
@@ -92,11 +93,11 @@ func (run *deltaRun) settleCutoff() (err error) {
 }
 
 // settleMode chooses between full and lite (design/product.md, "Modes").
-func (run *deltaRun) settleMode(ctx context.Context) (err error) {
+func (run *Run) settleMode(ctx context.Context) (err error) {
 	if run.watermark, err = run.table.Watermark(ctx); err != nil {
 		return err
 	}
-	inventory := run.req.Inventory.Given()
+	inventory := run.req.Inventory != nil
 	switch run.req.Mode {
 	case "full":
 		run.mode, run.why = "full", "asked for"
@@ -139,7 +140,7 @@ func (run *deltaRun) settleMode(ctx context.Context) (err error) {
 	return nil
 }
 
-func (run *deltaRun) liteRequest() delta.LiteRequest {
+func (run *Run) liteRequest() delta.LiteRequest {
 	return delta.LiteRequest{Cutoff: run.cutoff, Watermark: run.watermark}
 }
 
@@ -152,12 +153,12 @@ func (run *deltaRun) liteRequest() delta.LiteRequest {
 // of names and what a complete listing must show are the same.
 //
 // An inventory names objects anywhere, and the counts of a plan tell of all.
-func (run *deltaRun) protectForPlan(ctx context.Context, keep []lake.Key) error {
-	run.narrow = run.where != nil && run.mode == "full" && !run.req.Inventory.Given() && !run.Reader.Traits().CaseFolds
+func (run *Run) protectForPlan(ctx context.Context, keep []lake.Key) error {
+	run.narrow = run.where != nil && run.mode == "full" && run.req.Inventory == nil && !run.Reader.Traits().CaseFolds
 	if err := run.protect(ctx, keep); err != nil || !run.narrow || run.where.NamesOnly(run.protected.Partitions, run.expectedIn()) {
 		return err
 	}
-	if err := run.close(); err != nil {
+	if err := run.Close(); err != nil {
 		return err
 	}
 	run.narrow = false
@@ -165,16 +166,16 @@ func (run *deltaRun) protectForPlan(ctx context.Context, keep []lake.Key) error 
 }
 
 // protect replays the log.
-func (run *deltaRun) protect(ctx context.Context, keep []lake.Key) (err error) {
+func (run *Run) protect(ctx context.Context, keep []lake.Key) (err error) {
 	run.protected, err = run.table.Protect(ctx, delta.ProtectRequest{
 		Narrow: run.narrow, Cutoff: run.cutoff, KeepVersions: run.req.KeepVersions, Partitions: run.where != nil,
-		CaseFold: run.Reader.Traits().CaseFolds, Expect: run.rules.Visible, ExpectIn: run.expectedIn(), Keep: keep, Memory: run.req.Tuning.Memory / 2,
+		CaseFold: run.Reader.Traits().CaseFolds, Expect: run.rules.Visible, ExpectIn: run.expectedIn(), Keep: keep, Memory: run.req.Memory / 2,
 	})
 	return err
 }
 
-// close gives up what the protected set holds on disk.
-func (run *deltaRun) close() error {
+// Close gives up what the protected set holds on disk.
+func (run *Run) Close() error {
 	if run.protected == nil {
 		return nil
 	}
@@ -183,14 +184,14 @@ func (run *deltaRun) close() error {
 
 // expected says which live files a complete listing of this run must show: all
 // that are visible, in the directories that it lists.
-func (run *deltaRun) expected() func(lake.Key) bool {
+func (run *Run) expected() func(lake.Key) bool {
 	lists := run.expectedIn()
 	return func(k lake.Key) bool { return (lists == nil || lists(k.Dir())) && run.rules.Visible(k) }
 }
 
 // expectedIn says in which directories: with WHERE in those that are listed
 // whatever the log says of them. Nil means in all.
-func (run *deltaRun) expectedIn() func(dir lake.Key) bool {
+func (run *Run) expectedIn() func(dir lake.Key) bool {
 	if run.where == nil {
 		return nil
 	}
@@ -198,7 +199,7 @@ func (run *deltaRun) expectedIn() func(dir lake.Key) bool {
 }
 
 // needsDir reports which directories this run has to list.
-func (run *deltaRun) needsDir() func(lake.Key) bool {
+func (run *Run) needsDir() func(lake.Key) bool {
 	if run.where == nil {
 		return func(lake.Key) bool { return true }
 	}

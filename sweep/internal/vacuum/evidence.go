@@ -1,4 +1,4 @@
-package sweep
+package vacuum
 
 import (
 	"context"
@@ -14,12 +14,15 @@ import (
 	"github.com/lakesweep/lakesweep/lake/filelist"
 )
 
+// evidenceSample is how many of a plan's live files an evidence list names.
+const evidenceSample = 100
+
 // mostStats bounds how many unseen live files are looked for one by one. Those
 // beyond count neither as missing nor as found, which the guards refuse.
 const mostStats = 10_000
 
 // evidence gathers what the guards judge, once candidates are joined.
-func (run *deltaRun) evidence(ctx context.Context, v *verdicts) (filelist.Evidence, error) {
+func (run *Run) evidence(ctx context.Context, v *verdicts) (filelist.Evidence, error) {
 	p := run.protected
 	if err := p.Set.Err(); err != nil {
 		return filelist.Evidence{}, err
@@ -51,7 +54,7 @@ func (run *deltaRun) evidence(ctx context.Context, v *verdicts) (filelist.Eviden
 
 // nameUnseen replays the live files once more to name those that the listing
 // didn't show, and asks the store for each.
-func (run *deltaRun) nameUnseen(ctx context.Context, ev *filelist.Evidence) error {
+func (run *Run) nameUnseen(ctx context.Context, ev *filelist.Evidence) error {
 	expected, below := run.expected(), foreignKeys(ev.Foreign)
 	// What came to the table after an inventory was taken can't be in it.
 	taken := run.inventory.Taken

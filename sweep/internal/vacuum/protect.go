@@ -1,4 +1,4 @@
-package sweep
+package vacuum
 
 import (
 	"bufio"
@@ -13,13 +13,13 @@ import (
 
 // protectedElsewhere reads what --protect names: tables whose logs name files
 // of this one (shallow clones), and local files with a path a line.
-func (e *Engine) protectedElsewhere(ctx context.Context, p *place.Place, names []string) (keep []lake.Key, err error) {
+func (h *Host) protectedElsewhere(ctx context.Context, p *place.Place, names []string) (keep []lake.Key, err error) {
 	for _, name := range names {
 		var add []lake.Key
 		if info, statErr := os.Stat(name); statErr == nil && info.Mode().IsRegular() {
 			add, err = protectList(p, name)
 		} else {
-			add, err = e.protectTable(ctx, p, name)
+			add, err = h.protectTable(ctx, p, name)
 		}
 		if err != nil {
 			return nil, err
@@ -50,12 +50,12 @@ func protectList(p *place.Place, file string) (keep []lake.Key, err error) {
 
 // protectTable keeps whatever another table's log still names in this one, in
 // any version.
-func (e *Engine) protectTable(ctx context.Context, p *place.Place, name string) (keep []lake.Key, err error) {
-	other, err := e.places().Open(ctx, name)
+func (h *Host) protectTable(ctx context.Context, p *place.Place, name string) (keep []lake.Key, err error) {
+	other, err := h.Places.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	t, err := other.Delta(ctx, 0, false, e.Observe)
+	t, err := other.Delta(ctx, 0, false, h.Observe)
 	if err != nil {
 		return nil, err
 	}
