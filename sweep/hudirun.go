@@ -22,6 +22,7 @@ import (
 	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/reap"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/sweep/internal/apply"
 	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
 	"github.com/lakesweep/lakesweep/table/hudi"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
@@ -67,7 +68,7 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 	if err != nil {
 		return job, o, external, err
 	}
-	if job.Place, err = target(all, h, req); err != nil {
+	if job.Place, err = apply.Target(all, h, req.run()); err != nil {
 		return job, o, external, err
 	}
 	meta := store.Confine(all, hudi.Dir)
@@ -94,23 +95,10 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 		external.Around(clean)
 	}
 	job.Guardian, job.Recorder = clean, clean
-	o = reap.Options{
-		Workers: req.Tuning.Workers, MaxDelete: req.MaxDelete, MaxBytes: req.MaxBytes, MaxDuration: req.MaxDuration,
-		Checksums: all.Traits().Name == "local", Reserved: func(k lake.Key) bool { return k == hudi.Dir || k.Below(hudi.Dir) },
-		Only: func(v *lake.Verdict) bool { return v.URI == "" },
-		Now:  e.Now, Observe: e.Observe, DeleteRate: req.Tuning.DeleteRate,
-	}
-	if o.AllVersions, err = allVersions(req, h); err != nil {
-		return job, o, external, err
-	}
-	quarantine := ""
-	if req.Quarantine != "" {
-		if o.Quarantine, err = e.quarantine(ctx, req.Quarantine, h.PlanID, at.Root); err != nil {
-			return job, o, external, err
-		}
-		quarantine = o.Quarantine.Root.String()
-	}
-	job.Journal, err = e.journals().Open(ctx, req.Journal, h, quarantine)
+	o = e.apply().Options(all.Traits(), req.run())
+	o.Reserved = func(k lake.Key) bool { return k == hudi.Dir || k.Below(hudi.Dir) }
+	o.Only = func(v *lake.Verdict) bool { return v.URI == "" }
+	err = e.apply().Finish(ctx, at.Root, h, req.run(), &job, &o)
 	return job, o, external, err
 }
 

@@ -11,7 +11,11 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/sweep/internal/apply"
 )
+
+// leaseObject is where every run on the table looks for its lease.
+const leaseObject = "_delta_log/_lakesweep.lock"
 
 func leaseTable(t *testing.T) *world {
 	w := newWorld(t)
@@ -79,19 +83,17 @@ func TestALogThatMayNotBeWritten(t *testing.T) {
 	w := leaseTable(t)
 	w.wrap = func(s store.Store) store.Store { return readOnlyLog{s} }
 	p := w.plan(w.request(week, "full"))
-	s, err := w.e.Stores.OpenStore(t.Context(), mustRoot(t, w.dir))
+	off, h := ApplyRequest{CommitLog: "off"}, p.Head()
+	other := off
+	other.Journal = filepath.Join(t.TempDir(), "other.journal")
+	job, _, err := w.e.apply().Delta(t.Context(), p, &h, other.run())
 	if err != nil {
 		t.Fatal(err)
 	}
-	lease, err := w.e.lease(t.Context(), s, "other", mustRoot(t, w.dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	off := ApplyRequest{CommitLog: "off"}
 	if _, err := w.apply(p, off); lake.KindOf(err) != lake.Locked {
 		t.Errorf("two runs at once: %v", err)
 	}
-	if err := lease.Release(t.Context()); err != nil {
+	if err := apply.Release(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.apply(p, off); lake.KindOf(err) != lake.Denied {
@@ -115,13 +117,4 @@ func (s readOnlyLog) Replace(ctx context.Context, name string, data []byte, etag
 		return "", fs.ErrPermission
 	}
 	return s.Store.Replace(ctx, name, data, etag)
-}
-
-func mustRoot(t *testing.T, place string) lake.Root {
-	t.Helper()
-	root, err := lake.ParseRoot(place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return root
 }

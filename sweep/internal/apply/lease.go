@@ -1,4 +1,4 @@
-package sweep
+package apply
 
 import (
 	"context"
@@ -28,20 +28,20 @@ const leaseObject = meta.LogDir + "/_lakesweep.lock"
 // and holds for the runs that share it.
 //
 // Errors: Locked; those of the store.
-func (e *Engine) lease(ctx context.Context, s store.Store, planID string, root lake.Root) (lock.Lease, error) {
-	o := advisory.Options{Object: leaseObject, Holder: e.Tool, PlanID: planID, Process: advisory.Self(), Now: e.Now}
+func (host *Host) lease(ctx context.Context, s store.Store, planID string, root lake.Root) (lock.Lease, error) {
+	o := advisory.Options{Object: leaseObject, Holder: host.Tool, PlanID: planID, Process: advisory.Self(), Now: host.Places.Now}
 	lease, err := advisory.New(s, store.Confine(s, meta.LogDir), o).Acquire(ctx)
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, store.ErrUnsupported) {
 		return lease, err
 	}
-	if err := os.MkdirAll(e.StateDir, 0o755); err != nil {
+	if err := os.MkdirAll(host.Journals.StateDir, 0o755); err != nil {
 		return nil, &lake.Error{Op: "take lock", Table: root.String(), Kind: lake.Locked, Err: err, Hint: "Let the table's log or the state directory be written to."}
 	}
-	state, err := e.places().Root(e.StateDir)
+	state, err := host.Places.Root(host.Journals.StateDir)
 	if err != nil {
 		return nil, err
 	}
-	if s, err = e.Stores.OpenStore(ctx, state); err != nil {
+	if s, err = host.Places.Stores.OpenStore(ctx, state); err != nil {
 		return nil, err
 	}
 	name := sha256.Sum256([]byte(root.String()))
@@ -63,8 +63,8 @@ func (g guarded) Refresh(ctx context.Context) error {
 	return g.Guardian.Refresh(ctx)
 }
 
-// release gives back what opening a job took.
-func release(ctx context.Context, job reap.Job) error {
+// Release gives back what opening a job took.
+func Release(ctx context.Context, job reap.Job) error {
 	g, ok := job.Guardian.(guarded)
 	if !ok {
 		return nil
