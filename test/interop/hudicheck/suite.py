@@ -2,6 +2,7 @@
 
 suite.py JAR BINARY [WORD…]    the jar of jvm/hudi-check and lakesweep; the scenarios whose names contain one of the words
 """
+import contextlib
 import glob
 import os
 import shutil
@@ -26,6 +27,11 @@ OPTIONS = {
     "hoodie.write.lock.conflict.resolution.strategy": "dev.lakesweep.hudi.BlobConflictResolutionStrategy",
     "hoodie.write.commit.retry.on.conflict.enable": "false", "hoodie.spark.sql.insert.into.operation": "upsert", "hoodie.lakesweep.binary": BINARY,
 }
+# A single writer, whom Hudi doesn't ask the strategy.
+ALONE = {"hoodie.write.concurrency.mode": "single_writer", "hoodie.clean.failed.writes.policy": "EAGER", "hoodie.precommit.validators": "dev.lakesweep.hudi.BlobPreCommitValidator"}
+INSERT = {"hoodie.spark.sql.insert.into.operation": "insert"}
+BULK = {"hoodie.spark.sql.insert.into.operation": "bulk_insert"}
+RECORDS = {**BULK, "hoodie.datasource.write.row.writer.enable": "false"}
 
 
 def session():
@@ -46,6 +52,21 @@ def session():
     return spark
 
 
+@contextlib.contextmanager
+def settings(spark, more):
+    """Other settings for a while."""
+    for key, value in more.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key in more:
+            if key in OPTIONS:
+                spark.conf.set(key, OPTIONS[key])
+            else:
+                spark.conf.unset(key)
+
+
 class World:
     """A table with one row to begin with, and its blobs X, Y and Z."""
 
@@ -58,14 +79,15 @@ class World:
             os.utime(self.blobs + "/" + b, (time.time() - 90000,) * 2)
         spark.sql("CREATE TABLE %s (id STRING, img BLOB, ts BIGINT) USING hudi TBLPROPERTIES ('type'='%s','primaryKey'='id','preCombineField'='ts','hoodie.table.timeline.timezone'='UTC') LOCATION '%s'" % (self.name, kind, self.root))
 
-    def write(self, row, blob):
-        self.spark.sql("INSERT INTO %s SELECT '%s', named_struct('type','OUT_OF_LINE','data',cast(null as binary),'reference',named_struct('external_path','%s/%s','offset',cast(null as bigint),'length',cast(null as bigint),'managed',true)), CAST(%d AS BIGINT)"
-                       % (self.name, row, self.blobs, blob, time.time_ns() // 1000))
+    def write(self, row, blob, how="INSERT INTO", **options):
+        with settings(self.spark, options):
+            self.spark.sql(how + " %s SELECT '%s', named_struct('type','OUT_OF_LINE','data',cast(null as binary),'reference',named_struct('external_path','%s/%s','offset',cast(null as bigint),'length',cast(null as bigint),'managed',true)), CAST(%d AS BIGINT)"
+                           % (self.name, row, self.blobs, blob, time.time_ns() // 1000))
 
-    def refused(self, row, blob):
+    def refused(self, row, blob, how="INSERT INTO", **options):
         """Whether a write is refused, for the blob."""
         try:
-            self.write(row, blob)
+            self.write(row, blob, how, **options)
         except Exception as e:
             text = str(e)
             assert "being deleted" in text and "/" + blob in text, text[:3000]
@@ -78,6 +100,11 @@ class World:
         done = subprocess.run([BINARY, "clean", self.root, "--timeline-zone", "UTC", "--retain-commits", "1", "--config", WORK + "/hudi.properties", "--unsafe-mostly-dead", self.root,
                                "--blobs", "delete", "--blob-root", self.blobs, "--blob-min-age", "0s", "--yes", "--progress", "none", "-o", "json", *args], capture_output=True, text=True, env=PLAIN, timeout=300)
         assert done.returncode == expect, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+
+    def inflight(self):
+        """Makes the newest clean requested and inflight, as while it runs."""
+        for name in self.timeline("*.clean")[-1:] + self.timeline(".*.clean.crc"):
+            os.remove(name)
 
     def there(self):
         return "".join(b for b in "XYZ" if os.path.exists(self.blobs + "/" + b))
@@ -98,6 +125,14 @@ def expired(spark, name, kind="cow"):
     return w
 
 
+def compacted(spark, name):
+    """As expired, merge on read: an old slice refers to X and Y, a log file to Z."""
+    w = expired(spark, name, "mor")
+    spark.sql("CALL run_compaction(op => 'scheduleandexecute', table => '%s')" % w.name)
+    w.write("1", "Z")
+    return w
+
+
 def a(spark):
     w = expired(spark, "a")
     w.write("2", "X")  # before the clean is planned
@@ -109,17 +144,16 @@ def a(spark):
 def b(spark):
     w = expired(spark, "b")
     w.clean("--blob-grace", "7d")
-    completed, = w.timeline("*.clean")
-    os.remove(completed)  # requested and inflight, as while it runs
-    for crc in glob.glob(w.root + "/.hoodie/timeline/.*.clean.crc"):
-        os.remove(crc)
+    w.inflight()
     assert w.refused("2", "X"), "a write of X was committed while a clean is inflight that lets X go"
+    for how in ("INSERT INTO", "INSERT OVERWRITE TABLE"):
+        assert w.refused("2", "X", how, **BULK), "%s by the row writer of X was committed while a clean is inflight that lets X go" % how
     w.write("2", "Z")  # another blob
     assert w.read() == [("1", "bytes of Y"), ("2", "bytes of Z")], w.read()
 
 
-def c(spark):
-    w = expired(spark, "c")
+def c(spark, name="c"):
+    w = expired(spark, name)
     w.clean("--blob-grace", "0s", "--blobs-wait")
     assert w.there() == "YZ", w.there()
     ended, = glob.glob(w.root + "/.hoodie/.aux/clean/*.blob_drain")
@@ -128,8 +162,8 @@ def c(spark):
     assert w.read() == [("1", "bytes of Y")], w.read()
 
 
-def d(spark):
-    w = expired(spark, "d")
+def d(spark, name="d"):
+    w = expired(spark, name)
     w.clean("--blob-grace", "7d")
     completed, = w.timeline("*.clean")
     later = completed.rsplit("/", 1)[1].split("_")[0] + "_" + time.strftime("%Y%m%d%H%M%S000", time.gmtime(time.time() + 120)) + ".clean"
@@ -139,18 +173,36 @@ def d(spark):
 
 
 def logs(spark):
-    w = expired(spark, "logs", "mor")
-    spark.sql("CALL run_compaction(op => 'scheduleandexecute', table => '%s')" % w.name)
-    w.write("1", "Z")
+    w = compacted(spark, "logs")
     w.clean("--blob-grace", "7d")
-    completed = w.timeline("*.clean")
-    if not completed:
-        raise AssertionError("nothing was cleaned")
-    os.remove(completed[-1])
-    for crc in glob.glob(w.root + "/.hoodie/timeline/.*.clean.crc"):
-        os.remove(crc)
+    w.inflight()
     assert w.refused("1", "X"), "an update of X in a log was committed while a clean is inflight that lets X go"
     assert w.read() == [("1", "bytes of Z")], w.read()
+
+
+def alone(spark, kind):
+    """The writes of a single writer that Hudi asks its validators of, and those that it doesn't."""
+    with settings(spark, ALONE):
+        w = compacted(spark, "alone_mor") if kind == "mor" else expired(spark, "alone_cow")
+        w.clean("--blob-grace", "7d")
+        w.inflight()
+        for how, more in (("INSERT INTO", {}), ("INSERT INTO", INSERT), ("INSERT INTO", RECORDS), ("INSERT OVERWRITE TABLE", {})):
+            assert w.refused("1", "X", how, **more), "%s %s of X was committed while a clean is inflight that lets X go" % (how, more)
+            assert not w.refused("1", "Z", how, **more)
+        assert w.read() == [("1", "bytes of Z")], w.read()
+        spark.sql("CALL run_clustering(op => 'scheduleandexecute', table => '%s')" % w.name)
+        if kind == "mor":
+            w.write("1", "Z")
+            spark.sql("CALL run_compaction(op => 'scheduleandexecute', table => '%s')" % w.name)
+        assert w.read() == [("1", "bytes of Z")], w.read()
+        for how in ("INSERT INTO", "INSERT OVERWRITE TABLE"):
+            assert not w.refused("2", "X", how, **BULK), "Hudi does ask its validators of row writers: say so in docs/blobs.md"
+
+
+def alone_later(spark):
+    with settings(spark, ALONE):
+        c(spark, "alone_c")
+        d(spark, "alone_d")
 
 
 def figures(spark):
@@ -186,7 +238,9 @@ def main():
     passed = failed = 0
     for name, run in (("A: the write is committed before the clean is planned", a), ("B: the write comes while the clean is inflight", b),
                       ("C: the write comes after the delete, before the drain's end", c), ("D: the clean is completed since the write began", d),
-                      ("B, in a log file", logs), ("Hudi reads a clean that tells of blobs", figures),
+                      ("B, in a log file", logs),
+                      ("a single writer, copy on write", lambda spark: alone(spark, "cow")), ("a single writer, merge on read", lambda spark: alone(spark, "mor")),
+                      ("a single writer, C and D", alone_later), ("Hudi reads a clean that tells of blobs", figures),
                       ("Hudi finishes our clean, and its blobs go all the same", finished)):
         if sys.argv[3:] and not any(word in name for word in sys.argv[3:]):
             continue
