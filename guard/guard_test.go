@@ -86,6 +86,8 @@ func TestGuards(t *testing.T) {
 		{"soft delete", "held_by_store", func(h *filelist.Head) { h.Evidence.SoftDelete = time.Hour }, guard.Options{}, filelist.Warned},
 		{"no lock is known", "not_ready", func(h *filelist.Head) { h.Evidence.Blocked = []string{"no lock provider is known"} }, guard.Options{}, filelist.Warned},
 		{"nothing stands in the way", "not_ready", func(h *filelist.Head) {}, guard.Options{}, ""},
+		{"blobs that no queue remembers", "blobs_unqueued", func(h *filelist.Head) { h.Evidence.Unqueued = []string{"img"} }, guard.Options{}, filelist.Warned},
+		{"no blobs, or asked about", "blobs_unqueued", func(h *filelist.Head) {}, guard.Options{}, ""},
 		{"a warning of the log", "note", func(h *filelist.Head) { h.Evidence.Warnings = []string{"checkpoint 6 is unreadable"} }, guard.Options{}, filelist.Warned},
 		{"nothing to note", "note", func(h *filelist.Head) {}, guard.Options{}, ""},
 	} {

@@ -37,6 +37,11 @@ func placeChecks() []check {
 			judge: notReady,
 		},
 		{
+			code:  "blobs_unqueued",
+			fix:   "Clean with --blobs delete and a --blob-root: it queues the blobs first. If they are to stay, say so with --blobs off, or with hoodie.cleaner.blob.enabled=false.",
+			judge: blobsUnqueued,
+		},
+		{
 			code:  "note",
 			fix:   "No action is needed; `lakesweep inspect` tells more.",
 			judge: notes,
@@ -85,6 +90,13 @@ func heldByStore(h *filelist.Head, _ Options) (filelist.Outcome, string) {
 func notReady(h *filelist.Head, _ Options) (filelist.Outcome, string) {
 	if blocked := h.Evidence.Blocked; len(blocked) > 0 {
 		return filelist.Warned, "carried out, it would be refused: " + strings.Join(blocked, "; ")
+	}
+	return filelist.Passed, ""
+}
+
+func blobsUnqueued(h *filelist.Head, _ Options) (filelist.Outcome, string) {
+	if columns := h.Evidence.Unqueued; len(columns) > 0 {
+		return filelist.Warned, fmt.Sprintf("file slices go that refer to external blobs in %s, and none of the blobs is queued: those that nothing else refers to stay for ever, and no later run finds them", some(columns))
 	}
 	return filelist.Passed, ""
 }

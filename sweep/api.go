@@ -109,9 +109,9 @@ type HudiRequest struct {
 }
 
 // BlobRequest says what to do about the external blobs of a Hudi table. The
-// zero value leaves them alone.
+// zero value leaves them alone, and lets a plan warn where that loses some.
 type BlobRequest struct {
-	Mode      string         // "off" (or ""), "plan": shown, "delete": queued, and deleted once they are due
+	Mode      string         // "off": they are to stay; "": nobody asked, so a plan that loses some says so; "plan": shown; "delete": queued, and deleted once they are due
 	Columns   []string       // columns that refer to blobs, beside those that the schema says
 	Roots     []lake.Root    // blobs die only below these
 	Grace     *time.Duration // how long a blob is queued before it may die; nil: 24 h

@@ -23,26 +23,32 @@ type plannedWorld struct {
 	*Table
 	t     *testing.T
 	store *mem.Store
-	meter store.Meter
 	state string
+	typ   string
 }
 
-func newPlannedWorld(t *testing.T, typ string) *plannedWorld {
-	w := &plannedWorld{t: t, state: t.TempDir()}
+// newPlannedWorld is a world of table version 9.
+func newPlannedWorld(t *testing.T, typ string) *plannedWorld { return newPlannedWorldOf(t, "9", typ) }
+
+func newPlannedWorldOf(t *testing.T, version, typ string) *plannedWorld {
+	w := &plannedWorld{t: t, state: t.TempDir(), typ: typ}
 	w.store = mem.New(mem.Options{Now: func() time.Time { return w.Now }})
-	w.Table = NewTable(t, typ, func(name string, data []byte, at time.Time) { w.store.Put(name, data, at) })
+	w.Table = NewTableOf(t, version, typ, func(name string, data []byte, at time.Time) { w.store.Put(name, data, at) })
 	return w
+}
+
+// open opens the table, or an empty place.
+func (w *plannedWorld) open(_ context.Context, root lake.Root) (store.Store, error) {
+	if root.Path != "t" {
+		return mem.New(mem.Options{}), nil
+	}
+	return w.store, nil
 }
 
 const blobTable = "mem://lake/t"
 
 func (w *plannedWorld) engine() *Engine {
-	r := store.Registry{Classes: map[string]store.OpenFunc{"mem": func(_ context.Context, root lake.Root) (store.Store, error) {
-		if root.Path != "t" {
-			return mem.New(mem.Options{}), nil
-		}
-		return w.meter.Wrap(w.store), nil
-	}}}
+	r := store.Registry{Classes: map[string]store.OpenFunc{"mem": w.open}}
 	return &Engine{Stores: r, Now: func() time.Time { return w.Now }, Log: slog.New(slog.DiscardHandler), StateDir: w.state, Tool: "lakesweep test", Getwd: os.Getwd}
 }
 
@@ -246,48 +252,6 @@ func TestUnreadFileLeavesUndecided(t *testing.T) {
 	if !slices.ContainsFunc(h.Evidence.Warnings, func(s string) bool { return strings.Contains(s, "torn-0") }) {
 		t.Errorf("%q", h.Evidence.Warnings)
 	}
-}
-
-// R6, B149: with --blobs off a table costs what it did; without a blob column
-// one look at the newest schema more, and no folder or file.
-func TestTablesWithoutBlobsPayNothing(t *testing.T) {
-	plain := strings.ReplaceAll(Schema, `"logicalType":"blob",`, "")
-	requests := func(schema, mode string) (store.Usage, *filelist.Blobs) {
-		w := newPlannedWorld(t, "COPY_ON_WRITE")
-		w.Schema = schema
-		w.Commit(g{"p=1/a": m("x")})
-		w.Commit(g{"p=1/a": nil})
-		w.Commit(g{"p=1/a": nil})
-		before := w.store.Names()
-		_, h := w.plan(func(r *PlanRequest) { r.Hudi.Blobs.Mode = mode })
-		if !slices.Equal(before, w.store.Names()) {
-			t.Error("planning wrote to the table")
-		}
-		return w.meter.Usage(), h.Totals.Blobs
-	}
-	off, none := requests(Schema, "off")
-	if none != nil {
-		t.Errorf("%+v", none)
-	}
-	if again, _ := requests(plain, "off"); again != off {
-		t.Errorf("the schema alone costs requests: %+v, %+v", again, off)
-	}
-	on, none := requests(plain, "plan")
-	if on.List != off.List || on.Stat != off.Stat || on.Open.Requests != off.Open.Requests+1 || none != nil {
-		t.Errorf("%+v, with --blobs off %+v", on, off)
-	}
-	if dir := t.TempDir(); dirNames(t, dir) != 0 {
-		t.Error(dir)
-	}
-}
-
-func dirNames(t *testing.T, dir string) int {
-	t.Helper()
-	names, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(names)
 }
 
 // R5, C11: with a warm ledger only new files are opened, and the first stage

@@ -161,7 +161,11 @@ func (e *Engine) planHudi(ctx context.Context, p *place.Place, req PlanRequest, 
 func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, rows *filelist.Sorter, seen filelist.Evidence, out string, started time.Time) (*plan.Plan, error) {
 	totals := filelist.Totals{ByReason: map[string]filelist.Count{}}
 	external := run.blobs(e)
-	planner, err := external.Planner(ctx)
+	seenBlobs, err := external.Look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	planner, err := external.Planner(ctx, seenBlobs)
 	if err != nil {
 		return nil, err
 	}
@@ -190,6 +194,8 @@ func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, 
 		s.Warnings = append(s.Warnings, notes...)
 		s.ListRequests += run.table.Listed()
 	}
+	unqueued, notes := external.Unqueued(seenBlobs, clean, &totals)
+	s.Warnings = append(s.Warnings, notes...)
 	totals.Candidates, totals.Protected, totals.Foreign, totals.ListRequests = s.Candidates, s.Protected, s.Foreign, s.ListRequests
 	state, err := clean.State()
 	if err == nil {
@@ -207,7 +213,7 @@ func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, 
 		Evidence: filelist.Evidence{
 			Listed: true, LiveExpected: s.LiveFiles, LiveSeen: s.LiveFiles - s.MissingCount, LiveMissing: s.LiveMissing, MissingCount: s.MissingCount,
 			LiveFiles: s.LiveFiles, LiveBytes: s.LiveBytes, ClockSkew: run.Skew, EnclosedBy: seen.EnclosedBy, Blocked: seen.Blocked,
-			Versioned: run.Status.Versioned, SoftDelete: run.Status.SoftDelete, Warnings: append(run.table.Warnings(), s.Warnings...),
+			Versioned: run.Status.Versioned, SoftDelete: run.Status.SoftDelete, Warnings: append(run.table.Warnings(), s.Warnings...), Unqueued: unqueued,
 		},
 	}
 	if h.Cutoff = run.config.Cutoff.UTC(); h.Cutoff.IsZero() {

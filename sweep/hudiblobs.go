@@ -81,6 +81,6 @@ func (d *Diagnosis) blobs(ctx context.Context, run *hudiRun) {
 	if len(columns) == 0 {
 		return
 	}
-	d.add("blobs", filelist.Warned, "The columns "+strings.Join(columns, ", ")+" refer to external blobs. What Hudi's own automatic clean, a rollback or a restore expires, no plan here sees: the blobs that only it referred to would never be deleted.",
-		"Set hoodie.clean.automatic=false (and hoodie.clean.async.enabled=false) in all writers of the table before cleaning with --blobs delete; `lakesweep verify --blobs` lists what is left behind.")
+	d.add("blobs", filelist.Warned, "The columns "+strings.Join(columns, ", ")+" refer to external blobs. What Hudi's own automatic clean, a rollback or a restore expires, no plan here sees, and a clean without --blobs queues nothing: the blobs that only those slices referred to would never be deleted.",
+		"Set hoodie.clean.automatic=false (and hoodie.clean.async.enabled=false) in all writers of the table, and clean with --blobs delete alone; `lakesweep verify --blobs` lists what is left behind.")
 }

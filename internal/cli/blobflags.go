@@ -19,7 +19,7 @@ type blobFlags struct {
 
 func (f *blobFlags) bind(fs *pflag.FlagSet) {
 	f.given = fs
-	fs.Var(&value[string]{to: &f.req.Mode, parse: oneOf("off", "plan", "delete"), kind: "MODE", text: "off"}, "blobs", "Hudi: external blobs: off, plan (show them) or delete (queue them, and delete those that are due)")
+	fs.Var(&value[string]{to: &f.req.Mode, parse: oneOf("off", "plan", "delete"), kind: "MODE"}, "blobs", "Hudi: external blobs: off (they are to stay), plan (show them) or delete (queue them, and delete those that are due); without it a clean that loses some warns")
 	f.bindNames(fs)
 	fs.Var(newValue(&f.req.ScanFiles, "N", parseObjects), "blob-scan-files", "Hudi: read so many files for references in one run at most; the next goes on")
 	fs.Var(newValue(&f.req.ScanBytes, "SIZE", aboveZero(parseSize)), "blob-scan-bytes", "Hudi: read files of such sizes in all for references in one run at most")

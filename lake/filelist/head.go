@@ -77,7 +77,8 @@ type Evidence struct {
 	InventoryAge time.Duration `json:"inventory_age,omitempty"`
 	Outside      int64         `json:"outside,omitempty"` // inventory rows or log paths outside the root
 	Warnings     []string      `json:"warnings,omitempty"`
-	Blocked      []string      `json:"blocked,omitempty"` // why carrying the plan out would be refused as things stand
+	Blocked      []string      `json:"blocked,omitempty"`        // why carrying the plan out would be refused as things stand
+	Unqueued     []string      `json:"blobs_unqueued,omitempty"` // Hudi: columns that refer to external blobs, of which a plan that wasn't asked about them lets file slices go
 }
 
 // Totals are the counts of a plan's summary, in objects and bytes.

@@ -197,13 +197,14 @@ func (t *Table) Committed(ctx context.Context, instant string) (bool, error) {
 // newest schema is that of the newest completed write that has one, else the
 // one that the table was created with.
 //
-// It costs one request where the newest write has a schema, and none if an
-// incremental plan was made of t and no commit that it read has such a column:
-// what became expired since the clean before is older than those, and Hudi
-// takes no column away.
+// It costs one request where the newest write has a schema: none if that is a
+// replace commit, which Open read, or if an incremental plan was made of t and
+// no commit that it read has such a column: what became expired since the clean
+// before is older than those, and Hudi takes no column away.
 //
 // Errors: Damaged; Invalid for a name of a column that can't refer to blobs;
-// Unsupported for a bootstrapped table that refers to blobs; those of the store.
+// those of the store; with the columns Unsupported for a bootstrapped table
+// that refers to blobs.
 // Source: spec/hudi-metadata-table.md section 5.
 func (t *Table) BlobColumns(ctx context.Context, more []string) (blob.Columns, error) {
 	columns, err := t.blobColumns(ctx, more)
@@ -257,17 +258,13 @@ func (t *Table) plain() (bool, error) {
 // schema returns the table's newest schema as Avro JSON, "" if none is known.
 func (t *Table) schema(ctx context.Context) (string, error) {
 	writes := t.timeline.Writes()
-	for i := len(writes) - 1; i >= 0; i-- {
-		data, err := t.timeline.Read(ctx, writes[i], timeline.Completed)
-		if err != nil {
-			return "", err
+	for _, w := range slices.Backward(writes) {
+		s, err := t.services.Newest.Schema, error(nil)
+		if w.Action.Comparable() != timeline.ReplaceCommit || w.Time != t.services.Newest.Time {
+			s, err = t.timeline.Schema(ctx, w)
 		}
-		m, err := timeline.DecodeCommit(data)
-		if err != nil {
-			return "", err
-		}
-		if s := m.Extra["schema"]; s != "" {
-			return s, nil
+		if err != nil || s != "" {
+			return s, err
 		}
 	}
 	return t.properties["hoodie.table.create.schema"], nil

@@ -190,7 +190,7 @@ func (p *Plan) touched(ctx context.Context, from string) (list []string, ok bool
 			p.Summary.Warnings = append(p.Summary.Warnings, fmt.Sprintf("all partitions are looked at: %v", err))
 			return nil, false, nil
 		}
-		if text := m.Extra["schema"]; text != "" && !slices.Contains(p.t.schemas, text) {
+		if text := m.Schema(); text != "" && !slices.Contains(p.t.schemas, text) {
 			p.t.schemas = append(p.t.schemas, text)
 		}
 		inserts := i.Action == timeline.Commit && p.t.Type() == "COPY_ON_WRITE"

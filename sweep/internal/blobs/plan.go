@@ -20,20 +20,19 @@ import (
 const defaultGrace = 24 * time.Hour
 
 // Planner returns what planning the blobs of a clean takes, nil where they are
-// left alone: without the wish, without a column that refers to blobs, or where
-// Hudi's own key switches it off. The names of other tables in the request are
-// made independent of where lakesweep runs.
+// left alone: without the wish, or without a column that refers to blobs. The
+// names of other tables in the request are made independent of where lakesweep
+// runs.
 //
-// Errors: Invalid without a place in which blobs may die, and for another table
-// that is none.
-func (t *Table) Planner(ctx context.Context) (*Planner, error) {
-	req := &t.Request
-	if req.Mode == "" || req.Mode == "off" || !t.Config.Enabled {
+// Errors: that of the look where there is the wish; Invalid without a place in
+// which blobs may die, and for another table that is none.
+func (t *Table) Planner(ctx context.Context, seen Look) (*Planner, error) {
+	req, columns := &t.Request, seen.columns
+	if !t.wanted() {
 		return nil, nil
 	}
-	columns, err := t.Hudi.BlobColumns(ctx, req.Columns)
-	if err != nil || len(columns) == 0 {
-		return nil, err
+	if seen.err != nil || len(columns) == 0 {
+		return nil, seen.err
 	}
 	req.Also = slices.Clone(req.Also)
 	for i, other := range req.Also {

@@ -10,20 +10,28 @@ import (
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
-// Table writes a small table of version 9 without a metadata table, an instant
-// an hour.
+// Table writes a small table without a metadata table, an instant an hour.
 type Table struct {
 	T       testing.TB
 	Put     func(name string, data []byte, at time.Time)
 	Now     time.Time
 	Schema  string // in commit metadata; "" for none
+	layout  timeline.Layout
 	written map[string][]timeline.WriteStat
 }
 
-// NewTable begins a table. typ is COPY_ON_WRITE or MERGE_ON_READ.
+// NewTable begins a table of version 9. typ is COPY_ON_WRITE or MERGE_ON_READ.
 func NewTable(t testing.TB, typ string, put func(name string, data []byte, at time.Time)) *Table {
-	w := &Table{T: t, Put: put, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Schema: Schema, written: map[string][]timeline.WriteStat{}}
-	put(".hoodie/hoodie.properties", []byte("hoodie.table.name=small\nhoodie.table.type="+typ+"\nhoodie.table.version=9\nhoodie.timeline.layout.version=2\nhoodie.table.timeline.timezone=UTC\nhoodie.table.partition.fields=p\n"), w.Now)
+	return NewTableOf(t, "9", typ, put)
+}
+
+// NewTableOf begins a table of version 6, 8 or 9.
+func NewTableOf(t testing.TB, version, typ string, put func(name string, data []byte, at time.Time)) *Table {
+	w := &Table{T: t, Put: put, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Schema: Schema, layout: timeline.Layout2, written: map[string][]timeline.WriteStat{}}
+	if version == "6" {
+		w.layout = timeline.Layout1
+	}
+	put(".hoodie/hoodie.properties", fmt.Appendf(nil, "hoodie.table.name=small\nhoodie.table.type=%s\nhoodie.table.version=%s\nhoodie.timeline.layout.version=%d\nhoodie.table.timeline.timezone=UTC\nhoodie.table.partition.fields=p\n", typ, version, w.layout), w.Now)
 	return w
 }
 
@@ -39,7 +47,11 @@ func (w *Table) Begin(a timeline.Action) string {
 }
 
 func (w *Table) file(at string, a timeline.Action, s timeline.State, completion string, data []byte) {
-	w.Put(".hoodie/timeline/"+timeline.Name(timeline.Layout2, at, a, s, completion), data, w.Now)
+	dir := ".hoodie/timeline/"
+	if w.layout == timeline.Layout1 {
+		dir = ".hoodie/"
+	}
+	w.Put(dir+timeline.Name(w.layout, at, a, s, completion), data, w.Now)
 }
 
 // Base writes a base file of a group and returns its path.

@@ -18,8 +18,13 @@ type Services struct {
 	Planned      map[PlannedFile]timeline.Instant // files that a pending plan names
 	Replaced     map[ID]timeline.Instant          // by the latest completed replace commit
 	LastReplaced map[string]string                // partition → time of its latest replace commit
+	Newest       Replacement                      // the latest completed replace commit
 	Warnings     []string
 }
+
+// Replacement is a replace commit with the schema that it holds, "" for none.
+// The zero one is none.
+type Replacement struct{ Time, Schema string }
 
 // PlannedFile is a file that a plan names.
 type PlannedFile struct{ Partition, Name string }
@@ -103,6 +108,7 @@ func (s *Services) replace(ctx context.Context, tl *timeline.Timeline, i timelin
 		return err
 	}
 	m, err := timeline.DecodeCommit(data)
+	s.Newest = Replacement{i.Time, m.Schema()}
 	for partition, ids := range m.Replaced {
 		if len(ids) > 0 {
 			s.LastReplaced[partition] = max(s.LastReplaced[partition], i.Time)

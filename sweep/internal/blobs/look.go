@@ -1,0 +1,55 @@
+package blobs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/table/hudi"
+	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
+)
+
+// Look is what a look for columns that refer to blobs found.
+type Look struct {
+	columns blob.Columns
+	err     error // it couldn't be found out, or the blobs can't be judged
+}
+
+// Look looks for columns that refer to blobs. Every plan does so, whatever it
+// is asked about blobs: one that isn't says so where it lets them go, and one
+// that is asks no more than that of a table that has none.
+//
+// Errors: ctx's alone. Whether another one matters, Planner and Unqueued say.
+func (t *Table) Look(ctx context.Context) (l Look, err error) {
+	if l.columns, l.err = t.Hudi.BlobColumns(ctx, t.Request.Columns); l.err != nil {
+		err = ctx.Err()
+	}
+	return l, err
+}
+
+// wanted reports whether something is to be done about blobs.
+func (t *Table) wanted() bool {
+	return t.Request.Mode != "" && t.Request.Mode != "off" && t.Config.Enabled
+}
+
+// Unqueued returns the columns that file slices refer to blobs in which a clean
+// lets go without a queue that remembers them, though nobody said that they are
+// to stay; and a note where whether it does can't be told.
+func (t *Table) Unqueued(seen Look, clean *hudi.Plan, totals *filelist.Totals) (columns, notes []string) {
+	if t.Request.Mode != "" || !t.Config.Enabled {
+		return nil, nil
+	}
+	slices := int64(0)
+	for _, reason := range []lake.Reason{lake.ExpiredSlice, lake.ReplacedGroup, lake.DeadPartition} {
+		slices += totals.ByReason[string(reason)].Objects
+	}
+	switch {
+	case slices == 0, clean.Extra[blobqueue.ExtraPath] != "": // queued by the run that published the clean
+		return nil, nil
+	case seen.err != nil && len(seen.columns) == 0:
+		return nil, []string{fmt.Sprintf("whether the slices that go refer to external blobs can't be told: %v", seen.err)}
+	}
+	return seen.columns, nil
+}
