@@ -48,8 +48,11 @@ func (n *BlobNames) Authority(least, greatest string) (form string, ok bool) {
 		return "", false // the host of a file means nothing: all are of one place
 	}
 	authority, _, slash := strings.Cut(rest[2:], "/")
+	if !slash || authority == "" {
+		return "", false
+	}
 	prefix := least[:len(scheme)+1+2+len(authority)+1]
-	if !slash || authority == "" || !strings.HasPrefix(greatest, prefix) {
+	if !strings.HasPrefix(greatest, prefix) {
 		return "", false
 	}
 	form = AuthorityOf(foldAbsolute(prefix))

@@ -130,6 +130,16 @@ func TestPlaceOfBlobs(t *testing.T) {
 	}
 }
 
+// A least value that writers cut short before the bucket's end says nothing.
+func TestAuthorityOfBoundsCutShort(t *testing.T) {
+	n := blobNames(t, "s3://lake/t")
+	for least, want := range map[string]bool{"s3://media/a": true, "s3://media/": true, "s3://media": false, "s3://me": false, "s3://": false, "s3:": false, "s": false, "": false} {
+		if form, ok := n.Authority(least, "s3://media/b"); ok != want || ok && form != "s3://media" {
+			t.Errorf("%q: %q, %t", least, form, ok)
+		}
+	}
+}
+
 // Escaping any bytes, doubling any slash or spelling the scheme otherwise never
 // leaves the form, and what lies between a column's bounds has its authority.
 func TestFormsProperty(t *testing.T) {

@@ -20,22 +20,44 @@ type ballot struct {
 	authorities map[string]bool
 	tooMany     bool // authorities to tell apart
 	witnesses   []Finding
+	exact       *spellings // nil unless every reference is said to be spelled as its candidate
+	stray       *stray     // the first that isn't
 }
 
 type slot struct {
-	fp   uint64 // 0 is free
-	by   uint32 // index of a witness + 1
-	fate Fate
+	fp      uint64 // 0 is free
+	by      uint32 // index of a witness + 1
+	fate    Fate
+	spelled mark // of the candidate
+}
+
+// stray is a reference that spells a candidate otherwise.
+type stray struct {
+	print uint64   // of the form that they share
+	by    lake.Key // the file that holds it; "" for another candidate
 }
 
 const mostAuthorities = 10_000
 
-func newBallot(names *lake.BlobNames, seed uint64) *ballot {
-	return &ballot{names: names, seed: seed, slots: make([]slot, 64), authorities: make(map[string]bool)}
+func newBallot(names *lake.BlobNames, seed uint64, exact bool) *ballot {
+	b := &ballot{names: names, seed: seed, slots: make([]slot, 64), authorities: make(map[string]bool)}
+	if exact {
+		b.exact = newSpellings()
+	}
+	return b
 }
 
 // print is the fingerprint of a form, never 0.
 func (b *ballot) print(form string) uint64 { return max(xxh3.HashStringSeed(form, b.seed), 1) }
+
+// votes is what a reference counts as: one vote for each of its forms.
+func (b *ballot) votes(path string) (out []vote) {
+	spelled := markOf(b.print(path))
+	for _, form := range b.names.Forms(lake.BlobID(path)) {
+		out = append(out, vote{b.print(form), spelled})
+	}
+	return out
+}
 
 func (b *ballot) find(fp uint64) *slot {
 	mask := uint64(len(b.slots) - 1)
@@ -48,14 +70,21 @@ func (b *ballot) find(fp uint64) *slot {
 
 // add enters a candidate.
 func (b *ballot) add(id lake.BlobID) {
+	if b.exact != nil {
+		b.exact.add(id)
+	}
+	spelled := markOf(b.print(string(id)))
 	for _, form := range b.names.Forms(id) {
 		if b.n >= len(b.slots)/4*3 {
 			b.grow()
 		}
-		if s := b.find(b.print(form)); s.fp == 0 {
-			*s = slot{fp: b.print(form)}
+		fp := b.print(form)
+		if s := b.find(fp); s.fp == 0 {
+			*s = slot{fp: fp, spelled: spelled}
 			b.n++
 			b.open++
+		} else {
+			b.compare(s, vote{fp, spelled}, "")
 		}
 		if a := lake.AuthorityOf(form); !b.authorities[a] {
 			b.tooMany = b.tooMany || len(b.authorities) >= mostAuthorities
@@ -76,17 +105,27 @@ func (b *ballot) grow() {
 	}
 }
 
-// vote counts what one file says: prints of committed references, and of
-// pending ones.
-func (b *ballot) vote(by Finding, committed, pending []uint64) {
+// compare notes that a vote spells the candidate of a slot otherwise.
+func (b *ballot) compare(s *slot, v vote, by lake.Key) {
+	if b.exact != nil && b.stray == nil && s.spelled != v.spelled {
+		b.stray = &stray{v.print, by}
+	}
+}
+
+// vote counts what one file says: committed references, and pending ones.
+func (b *ballot) vote(by Finding, committed, pending []vote) {
 	witness := uint32(0)
 	for _, list := range [...]struct {
-		prints []uint64
-		fate   Fate
+		votes []vote
+		fate  Fate
 	}{{committed, Referenced}, {pending, Pending}} {
-		for _, fp := range list.prints {
-			s := b.find(fp)
-			if s.fp == 0 || s.fate >= list.fate {
+		for _, v := range list.votes {
+			s := b.find(v.print)
+			if s.fp == 0 {
+				continue
+			}
+			b.compare(s, v, by.By)
+			if s.fate >= list.fate {
 				continue
 			}
 			if witness == 0 {

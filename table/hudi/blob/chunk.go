@@ -8,6 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/column"
 	"github.com/lakesweep/lakesweep/table/internal/leaf"
 )
@@ -27,7 +28,11 @@ func (f *parquetFile) chunk(group int, l *parquet.Column) (*chunk, error) {
 	if !ok {
 		return nil, errors.New("a column chunk that is of no file")
 	}
-	return &chunk{leaf: l, chunk: c, meta: &f.file.Metadata().RowGroups[group].Columns[l.Index()].MetaData, src: f.src}, nil
+	raw := &f.file.Metadata().RowGroups[group].Columns[l.Index()]
+	if raw.CryptoMetadata.Value != nil || len(raw.EncryptedColumnMetadata) > 0 || raw.FilePath != "" {
+		return nil, &lake.Error{Op: "read references", Kind: lake.Unsupported, Err: fmt.Errorf("the column %v is encrypted or in another file", l.Path())}
+	}
+	return &chunk{leaf: l, chunk: c, meta: &raw.MetaData, src: f.src}, nil
 }
 
 // extent is where the bytes lie that are to be read.
@@ -47,11 +52,14 @@ func (c *chunk) allNull() bool {
 	return c.meta.NumValues == 0 || c.meta.Statistics.NullCount == c.meta.NumValues
 }
 
-// passed asks whether the chunk may be passed over by its bounds. Files of
-// writers without proper bounds for text have none.
-func (c *chunk) passed(pass func(least, greatest string) bool) bool {
-	least, greatest, ok := c.chunk.Bounds()
-	return ok && pass != nil && pass(string(least.ByteArray()), string(greatest.ByteArray()))
+// statistics returns the least and greatest value, which may be cut short.
+// Files of writers without proper ones for text have none.
+func (c *chunk) statistics() (least, greatest string, ok bool) {
+	a, b, ok := c.chunk.Bounds()
+	if !ok {
+		return "", "", false
+	}
+	return string(a.ByteArray()), string(b.ByteArray()), true
 }
 
 // plainDictionary is what the data pages of files of format version 1, such as

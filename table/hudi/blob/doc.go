@@ -15,7 +15,10 @@
 //     doubt keeps. Fingerprints of forms may collide, which keeps too.
 //  3. A file that can't be read whole decides nothing, and then no candidate
 //     is Unreferenced in that round.
-//  4. An index may keep a blob; it never lets one die.
+//  4. Only Options.Exact lets narrow bounds and Bloom filters rule a file out,
+//     and one reference that disproves it leaves every candidate Undecided. A
+//     filter that is in any way doubtful rules nothing out.
+//  5. An index may keep a blob; it never lets one die.
 //
 // Words: a candidate is a blob that may have lost its last reference; a file
 // votes for the blobs that it refers to.

@@ -67,7 +67,7 @@ func FuzzLedger(f *testing.F) {
 	file := File{Partition: "p=1", Key: "p=1/x", Size: 1, ETag: "e"}
 	b, err := l.open(names)
 	if err == nil {
-		err = b.add(file, entry{prints: []uint64{1, 2, 3}, passed: []uint64{4}})
+		err = b.add(file, entry{votes: []vote{{1, mark{1}}, {2, mark{}}, {3, mark{}}}, passed: []uint64{4}, ruled: []bounds{{"a", "b"}}})
 	}
 	if err == nil {
 		err = b.finish(true)
@@ -91,7 +91,7 @@ func FuzzLedger(f *testing.F) {
 			t.Fatal(err)
 		}
 		e, ok, err := b.lookup(file)
-		if err != nil || ok && bytes.Equal(data, good) && len(e.prints) != 3 {
+		if err != nil || ok && bytes.Equal(data, good) && (len(e.votes) != 3 || e.ruled[0].greatest != "b") {
 			t.Fatal(e, err)
 		}
 		if err := b.close(); err != nil {

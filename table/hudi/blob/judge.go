@@ -1,6 +1,8 @@
 package blob
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,13 +37,15 @@ const indexBatch = 1000
 // must be all files that are retained. A stage is begun only if one before has
 // left a candidate that isn't Referenced; before the second the index is asked,
 // or, if there is one stage only, before files are read. candidates is ranged over twice at most, in any order; a path may
-// come several times.
+// come several times. Under Options.Exact candidates come in byte order and are ranged
+// over once more to name one; out of order nothing is ruled out.
 //
 // It stops reading as soon as every candidate is Referenced.
 //
-// Memory: 48 to 80 bytes a candidate, 40 bytes a file that the ledger knows,
-// what 65,536 files are called, and for each worker 16 MiB and 8 bytes a
-// reference of its file. Larger logs are spooled to temporary files.
+// Memory: 48 to 80 bytes a candidate, under Options.Exact 8 more and 32 MiB;
+// 40 bytes a file that the ledger knows, what 65,536 files are called, and for
+// each worker 16 MiB and 16 bytes a reference of its file. Larger logs are
+// spooled to temporary files.
 // Errors: those of the iterators and of the store. A file that can't be read
 // is none: it is told in Round.Unread, and leaves all candidates Undecided
 // that no other file keeps.
@@ -54,8 +58,8 @@ func (j *Judge) Judge(ctx context.Context, candidates iter.Seq2[lake.BlobID, err
 	if book != nil {
 		seed = book.seed
 	}
-	r := &round{o: j.o, book: book, ballot: newBallot(j.o.Names, seed), Round: &Round{}}
-	r.Round.ballot = r.ballot
+	r := &round{o: j.o, book: book, ballot: newBallot(j.o.Names, seed, j.o.Exact), Round: &Round{}}
+	r.Round.ballot, r.Round.candidates = r.ballot, candidates
 	for id, err := range candidates {
 		if err != nil {
 			return nil, errors.Join(err, book.close())
@@ -72,6 +76,9 @@ func (j *Judge) Judge(ctx context.Context, candidates iter.Seq2[lake.BlobID, err
 		before := r.Files
 		err = r.run(ctx, candidates, files)
 		r.Stages = append(r.Stages, r.Files-before)
+	}
+	if err == nil {
+		err = r.compared()
 	}
 	return r.Round, errors.Join(err, book.finish(all && err == nil && r.Skipped == 0))
 }
@@ -136,13 +143,19 @@ func (r *round) remembered(f File) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
+	// What was passed over then may matter now.
 	for _, a := range entry.passed {
 		if r.ballot.tooMany || r.hasAuthority(a) {
-			return false, nil // what was passed over then matters now
+			return false, nil
+		}
+	}
+	for _, b := range entry.ruled {
+		if r.ballot.exact == nil || !r.ballot.exact.excludes(b) {
+			return false, nil
 		}
 	}
 	r.Remembered++
-	r.ballot.vote(Finding{By: f.Key, Instant: f.Instant}, entry.prints, nil)
+	r.ballot.vote(Finding{By: f.Key, Instant: f.Instant}, entry.votes, nil)
 	r.book.keep(f)
 	return true, nil
 }
@@ -207,7 +220,7 @@ func (r *round) ask(ctx context.Context, candidates iter.Seq2[lake.BlobID, error
 	flush := func() error {
 		alive, err := r.o.Index.Alive(ctx, paths)
 		for path, g := range alive {
-			r.ballot.vote(Finding{By: lake.Key(g.Partition + "/" + g.FileID)}, r.prints(path), nil)
+			r.ballot.vote(Finding{By: lake.Key(g.Partition + "/" + g.FileID)}, r.ballot.votes(path), nil)
 		}
 		paths = paths[:0]
 		return err
@@ -231,13 +244,6 @@ func (r *round) ask(ctx context.Context, candidates iter.Seq2[lake.BlobID, error
 	return flush()
 }
 
-func (r *round) prints(path string) (out []uint64) {
-	for _, form := range r.ballot.names.Forms(lake.BlobID(path)) {
-		out = append(out, r.ballot.print(form))
-	}
-	return out
-}
-
 // file reads one file and counts its votes.
 func (r *round) file(ctx context.Context, f File) error {
 	v, err := r.votes(ctx, f)
@@ -250,7 +256,7 @@ func (r *round) file(ctx context.Context, f File) error {
 		r.unread(f, err)
 		return nil
 	}
-	if len(v.passed) > 0 && len(v.committed) == 0 && len(v.pending) == 0 {
+	if v.ruledOut && len(v.committed) == 0 && len(v.pending) == 0 {
 		r.Ruled++
 	} else {
 		r.Read++
@@ -266,7 +272,7 @@ func (r *round) file(ctx context.Context, f File) error {
 	if f.Inflight || !v.settled {
 		return nil
 	}
-	return r.book.add(f, entry{prints: v.committed, passed: v.passed})
+	return r.book.add(f, entry{votes: v.committed, passed: v.passed, ruled: v.ruled})
 }
 
 func (r *round) unread(f File, err error) {
@@ -276,36 +282,35 @@ func (r *round) unread(f File, err error) {
 	}
 }
 
-// votes is what one file refers to, as fingerprints in order.
+// votes is what one file refers to, in order.
 type votes struct {
-	committed, pending []uint64
+	committed, pending []vote
 	passed             []uint64 // authorities whose chunks weren't read
-	settled            bool     // the same will be found again
+	ruled              []bounds // of chunks that weren't read, under Options.Exact
+	ruledOut           bool     // some chunk wasn't read
+	settled            bool     // the same will be found again, but for passed and ruled
 }
 
 func (r *round) votes(ctx context.Context, f File) (v votes, err error) {
-	add := func(to *[]uint64, path string) {
+	add := func(to *[]vote, path string) {
 		if path != "" {
-			*to = append(*to, r.prints(path)...)
+			*to = append(*to, r.ballot.votes(path)...)
 		}
 	}
 	defer func() {
-		v.committed, v.pending, v.passed = distinct(v.committed), distinct(v.pending), distinct(v.passed)
+		v.committed, v.pending = distinct(v.committed), distinct(v.pending)
 	}()
 	if !f.Log {
 		p, err := r.o.parquet(ctx, f)
 		if err != nil {
 			return v, err
 		}
-		v.settled = true
-		pass := func(least, greatest string) bool {
-			authority, ok := r.ballot.passes(least, greatest)
-			if ok {
-				v.passed = append(v.passed, r.ballot.print(authority))
-			}
-			return ok
-		}
-		err = p.paths(pass, func(path string) error { add(&v.committed, path); return nil })
+		// What a Bloom filter rules out isn't remembered: a search in parts would never come to its end.
+		s := &sieve{ballot: r.ballot, filters: r.o.MaxFiles == 0 && r.o.MaxBytes == 0}
+		err = p.paths(s, func(path string) error { add(&v.committed, path); return nil })
+		slices.Sort(s.passed)
+		v.passed, v.ruled, v.settled = slices.Compact(s.passed), s.ruled, s.filtered == 0
+		v.ruledOut = len(v.passed)+len(v.ruled)+s.filtered > 0
 		return v, err
 	}
 	res, err := r.o.logBlocks(ctx, f, func(ref Reference, _ bool) error {
@@ -323,7 +328,9 @@ func (r *round) votes(ctx context.Context, f File) (v votes, err error) {
 	return v, err
 }
 
-func distinct(list []uint64) []uint64 {
-	slices.Sort(list)
+func distinct(list []vote) []vote {
+	slices.SortFunc(list, func(a, b vote) int {
+		return cmp.Or(cmp.Compare(a.print, b.print), bytes.Compare(a.spelled[:], b.spelled[:]))
+	})
 	return slices.Compact(list)
 }

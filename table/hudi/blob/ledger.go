@@ -25,15 +25,18 @@ import (
 //
 // Losing it costs time only. A record whose checksum is wrong is read anew.
 //
-//	8  magic, with the version
-//	8  seed of the fingerprints
-//	16 hash of the rules by which spellings are compared
+//	8   magic, with the version
+//	8   seed of the fingerprints
+//	16  hash of the rules by which spellings are compared
 //	then for each file:
-//	16 hash of the file's identity
-//	4  number of fingerprints of references
-//	4  number of fingerprints of authorities passed over
-//	8n fingerprints, of references and of authorities
-//	8  checksum of the record so far, keyed by the seed
+//	16  hash of the file's identity
+//	4   number n of references' forms
+//	4   number m of authorities passed over
+//	4   number k of bytes that tell which bounds were passed over, which counts under Options.Exact alone
+//	11n fingerprint of each form, and mark of how it is spelled
+//	8m  fingerprints of authorities
+//	k   least and greatest value of each, as text with its length before it as a varint
+//	8   checksum of the record so far, keyed by the seed
 //
 // All integers are little-endian.
 type Ledger struct {
@@ -42,9 +45,10 @@ type Ledger struct {
 }
 
 const (
-	ledgerMagic  = "lsblobs1"
+	ledgerMagic  = "lsblobs2"
 	ledgerHead   = 8 + 8 + 16
-	recordHead   = 16 + 4 + 4
+	recordHead   = 16 + 4 + 4 + 4
+	voteSize     = 8 + len(mark{})
 	recordSum    = 8
 	ledgerSuffix = ".ledger"
 )
@@ -72,7 +76,11 @@ type book struct {
 }
 
 // entry is what a ledger knows of a file.
-type entry struct{ prints, passed []uint64 }
+type entry struct {
+	votes  []vote
+	passed []uint64
+	ruled  []bounds
+}
 
 func (l *Ledger) open(names *lake.BlobNames) (*book, error) {
 	if l == nil {
@@ -124,7 +132,13 @@ func (b *book) index(old *os.File) error {
 
 // recordSize is the size of a record by its head.
 func recordSize(r []byte) int64 {
-	return recordHead + 8*(int64(binary.LittleEndian.Uint32(r[16:]))+int64(binary.LittleEndian.Uint32(r[20:]))) + recordSum
+	n, m, k := recordCounts(r)
+	return recordHead + n*int64(voteSize) + m*8 + k + recordSum
+}
+
+// recordCounts are the numbers of forms, authorities and bytes of bounds.
+func recordCounts(r []byte) (n, m, k int64) {
+	return int64(binary.LittleEndian.Uint32(r[16:])), int64(binary.LittleEndian.Uint32(r[20:])), int64(binary.LittleEndian.Uint32(r[24:]))
 }
 
 // identity hashes what makes a file this very file.
@@ -149,12 +163,50 @@ func (b *book) lookup(f File) (entry, bool, error) {
 	if err != nil || record == nil {
 		return entry{}, false, ledgerError(err)
 	}
-	refs := int(binary.LittleEndian.Uint32(record[16:]))
-	var all []uint64
-	for at := recordHead; at < len(record)-recordSum; at += 8 {
-		all = append(all, binary.LittleEndian.Uint64(record[at:]))
+	return decodeEntry(record), true, nil
+}
+
+// decodeEntry reads a record whose checksum is right.
+func decodeEntry(record []byte) (e entry) {
+	n, m, _ := recordCounts(record)
+	in := record[recordHead : len(record)-recordSum]
+	for ; n > 0; n, in = n-1, in[voteSize:] {
+		e.votes = append(e.votes, vote{binary.LittleEndian.Uint64(in), mark(in[8:])})
 	}
-	return entry{all[:refs:refs], all[refs:]}, true, nil
+	for ; m > 0; m, in = m-1, in[8:] {
+		e.passed = append(e.passed, binary.LittleEndian.Uint64(in))
+	}
+	text := func() string {
+		size, n := binary.Uvarint(in)
+		s := string(in[n : n+int(size)])
+		in = in[n+int(size):]
+		return s
+	}
+	for len(in) > 0 {
+		e.ruled = append(e.ruled, bounds{text(), text()})
+	}
+	return e
+}
+
+// encodeEntry returns the record of a file, without its checksum.
+func encodeEntry(id [16]byte, e entry) []byte {
+	var ruled []byte
+	for _, b := range e.ruled {
+		for _, text := range [...]string{b.least, b.greatest} {
+			ruled = append(binary.AppendUvarint(ruled, uint64(len(text))), text...)
+		}
+	}
+	record := append(make([]byte, 0, recordHead+voteSize*len(e.votes)+8*len(e.passed)+len(ruled)+recordSum), id[:]...)
+	for _, n := range [...]int{len(e.votes), len(e.passed), len(ruled)} {
+		record = binary.LittleEndian.AppendUint32(record, uint32(n))
+	}
+	for _, v := range e.votes {
+		record = append(binary.LittleEndian.AppendUint64(record, v.print), v.spelled[:]...)
+	}
+	for _, p := range e.passed {
+		record = binary.LittleEndian.AppendUint64(record, p)
+	}
+	return append(record, ruled...)
 }
 
 // record reads a record, nil if it is torn.
@@ -177,7 +229,7 @@ func (b *book) record(off int64) ([]byte, error) {
 // keep notes that a file is still there.
 func (b *book) keep(f File) { b.kept[identity(f)] = true }
 
-// add remembers a file that was read whole.
+// add remembers a file that was read whole, but for what its entry says was passed over.
 func (b *book) add(f File, e entry) error {
 	if b == nil || f.ETag == "" && f.Modified.IsZero() {
 		return nil
@@ -188,14 +240,7 @@ func (b *book) add(f File, e entry) error {
 		}
 	}
 	id := identity(f)
-	record := append(make([]byte, 0, recordHead+8*(len(e.prints)+len(e.passed))+recordSum), id[:]...)
-	record = binary.LittleEndian.AppendUint32(record, uint32(len(e.prints)))
-	record = binary.LittleEndian.AppendUint32(record, uint32(len(e.passed)))
-	for _, list := range [][]uint64{e.prints, e.passed} {
-		for _, p := range list {
-			record = binary.LittleEndian.AppendUint64(record, p)
-		}
-	}
+	record := encodeEntry(id, e)
 	record = binary.LittleEndian.AppendUint64(record, xxh3.HashSeed(record, b.seed))
 	b.kept[id] = false // the old record, if there is one, no longer counts
 	_, err := b.out.Write(record)

@@ -19,6 +19,9 @@ type Options struct {
 	Workers  int   // files read at once; 0: 10
 	MaxFiles int64 // files opened in one round, those known from the ledger not counted; 0: no limit
 	MaxBytes int64 // sizes of those files; 0: no limit
+	// Exact: the user vouches that every reference to an object is spelled byte for byte as its candidate. A Judge may then pass over
+	// column chunks by their bounds and Bloom filters. What it reads counts in any spelling, and a reference that disproves it leaves all Undecided.
+	Exact bool
 	// Ledger remembers what files refer to; nil reads every file.
 	Ledger *Ledger
 	// Index may prove candidates alive before any file is read; nil if there is none that can be used.

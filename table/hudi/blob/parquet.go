@@ -28,8 +28,9 @@ type parquetFile struct {
 	file    *parquet.File
 	src     *source
 	structs []parquetLeaves
-	keys    bool  // references get their records' keys
-	refused error // by who is told of references, as opposed to a fault of the content
+	keys    bool    // references get their records' keys
+	refused error   // by who is told of references, as opposed to a fault of the content
+	starts  []int64 // where the things begin that the footer tells of, in order; nil before it was asked
 }
 
 // openParquet reads the footer.
@@ -168,23 +169,16 @@ func (f *parquetFile) mark(known *schemas) error {
 	return nil
 }
 
-// paths yields the path of every reference in the file, whoever manages it.
-// A chunk that may be passed over, by its least and greatest value, isn't read.
-func (f *parquetFile) paths(pass func(least, greatest string) bool, emit func(path string) error) error {
+// paths yields the path of every reference in the file, whoever manages it, but
+// for those in chunks that s takes out; nil takes none.
+func (f *parquetFile) paths(s *sieve, emit func(path string) error) error {
 	return f.fault(column.Guard(func() error {
+		groups, err := f.sifted(s)
+		if err != nil {
+			return err
+		}
 		kept := len(f.src.spans)
-		for g := range f.file.RowGroups() {
-			var want []*chunk
-			for i := range f.structs {
-				c, err := f.chunk(g, f.structs[i].path)
-				if err != nil {
-					return err
-				}
-				if !c.allNull() && !c.passed(pass) {
-					c.dictionary = c.allDictionary()
-					want = append(want, c)
-				}
-			}
+		for _, want := range groups {
 			if err := f.prefetch(want); err != nil {
 				return err
 			}

@@ -41,10 +41,8 @@ func newSource(ctx context.Context, r store.Reader, name string, size int64) *so
 
 // fetch keeps the bytes [off, end).
 func (s *source) fetch(off, end int64) error {
-	for _, have := range s.spans {
-		if have.off <= off && end <= have.off+int64(len(have.data)) {
-			return nil
-		}
+	if s.at(off, end) != nil {
+		return nil
 	}
 	data := make([]byte, end-off)
 	rc, err := s.r.Open(s.ctx, s.name, off, end-off)
@@ -61,6 +59,16 @@ func (s *source) fetch(off, end int64) error {
 		return err
 	}
 	s.spans = append(s.spans, span{off, data})
+	return nil
+}
+
+// at returns the bytes [off, end), nil if they weren't fetched in one piece.
+func (s *source) at(off, end int64) []byte {
+	for _, have := range s.spans {
+		if have.off <= off && off <= end && end <= have.off+int64(len(have.data)) {
+			return have.data[off-have.off : end-have.off]
+		}
+	}
 	return nil
 }
 
