@@ -117,6 +117,7 @@ type BlobRequest struct {
 	Grace     *time.Duration // how long a blob is queued before it may die; nil: 24 h
 	MinAge    *time.Duration // younger blobs stay; nil: 24 h
 	Also      []string       // other tables, whose references count too
+	Spelling  string         // "any" (or ""); "exact" vouches that every reference to an object is spelled as the one that let it go: then bounds and Bloom filters rule files out
 	ScanFiles int64          // files read for references in one look at most, those known from the ledger not counted; 0: any number
 	ScanBytes int64          // sizes of those files; 0: any
 	Wait      bool           // a run waits until the blobs that it queued are due

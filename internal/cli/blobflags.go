@@ -23,6 +23,7 @@ func (f *blobFlags) bind(fs *pflag.FlagSet) {
 	f.bindNames(fs)
 	fs.Var(newValue(&f.req.ScanFiles, "N", parseObjects), "blob-scan-files", "Hudi: read so many files for references in one run at most; the next goes on")
 	fs.Var(newValue(&f.req.ScanBytes, "SIZE", aboveZero(parseSize)), "blob-scan-bytes", "Hudi: read files of such sizes in all for references in one run at most")
+	fs.Var(&value[string]{to: &f.req.Spelling, parse: oneOf("any", "exact"), kind: "HOW", text: "any"}, "blob-spelling", "Hudi: how references to a blob may be spelled: any way, or exact: all as the one that let it go, so that bounds and Bloom filters rule files out")
 	fs.Var(newValue(&f.grace, "DURATION", parseDuration), "blob-grace", "Hudi: how long a blob is queued before it may die (default: 24h)")
 	fs.Var(newValue(&f.minAge, "DURATION", parseDuration), "blob-min-age", "Hudi: younger blobs stay (default: 24h)")
 	fs.Var(newValues(&f.req.Also, "TABLE", verbatim), "also-references", "Hudi: another table whose references keep blobs (repeatable)")

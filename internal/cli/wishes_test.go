@@ -11,7 +11,7 @@ import (
 // bound only lately.
 func TestFlagsOfOneFormatAreItsWishes(t *testing.T) {
 	for flag, c := range map[string]struct{ value, format string }{
-		"blob-scan-files": {"3", "hudi"}, "blob-scan-bytes": {"1GiB", "hudi"}, "blob-grace": {"1h", "hudi"}, "blobs": {"plan", "hudi"},
+		"blob-scan-files": {"3", "hudi"}, "blob-scan-bytes": {"1GiB", "hudi"}, "blob-grace": {"1h", "hudi"}, "blob-spelling": {"exact", "hudi"}, "blobs": {"plan", "hudi"},
 		"policy": {"latest-commits", "hudi"}, "timeline-zone": {"UTC", "hudi"}, "no-other-writers": {"true", "hudi"},
 		"mode": {"lite", "delta"}, "keep-version": {"3", "delta"}, "full-every": {"7d", "delta"}, "commit-log": {"off", "delta"},
 		"where": {"p = 1", ""}, "retain": {"1h", ""}, "trash": {"true", ""},

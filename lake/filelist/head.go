@@ -117,7 +117,7 @@ type Blobs struct {
 	Candidates   int64     `json:"candidates"`       // distinct managed references of the files that are dead
 	Unreferenced int64     `json:"unreferenced"`     // listed: no file that stays refers to it
 	Pending      int64     `json:"pending"`          // listed: only a write in flight refers to it
-	Undecided    int64     `json:"undecided"`        // listed: not every file that stays could be read
+	Undecided    int64     `json:"undecided"`        // listed: not every file that stays could be read, or Misspelled isn't empty
 	Referenced   int64     `json:"referenced"`       // kept: a file that stays refers to it
 	OutsideRoots int64     `json:"outside_roots"`    // kept: below no --blob-root
 	InsideTable  int64     `json:"inside_table"`     // kept: in the table's own folders
@@ -125,6 +125,7 @@ type Blobs struct {
 	Queued       int64     `json:"queued,omitempty"` // in the table's queue before this plan
 	Due          int64     `json:"due,omitempty"`    // listed: of those, whose grace time is over
 	Kept         []Kept    `json:"kept,omitempty"`
+	Misspelled   string    `json:"misspelled,omitempty"` // what disproves --blob-spelling exact
 	Files        BlobFiles `json:"files"`
 }
 
@@ -141,7 +142,7 @@ type BlobFiles struct {
 	Groups     int64 `json:"groups"`     // first stage: files that stay in the file groups of those
 	Rest       int64 `json:"rest"`       // second stage: all other files, none if the first settled every candidate
 	Remembered int64 `json:"remembered"` // of both stages, known from the ledger
-	RuledOut   int64 `json:"ruled_out"`  // of both stages, by statistics
+	RuledOut   int64 `json:"ruled_out"`  // of both stages, by statistics or Bloom filters
 	Read       int64 `json:"read"`       // of both stages, read
 	Skipped    int64 `json:"skipped"`    // of both stages, not opened, as nothing was left to find, or a limit was reached
 	Unread     int64 `json:"unread"`     // couldn't be read

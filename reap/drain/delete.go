@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 type verdict struct {
 	alive  *keyset.Set // a committed file refers to it
 	unsure *keyset.Set // stays in the queue
-	unread error       // why, if a file couldn't be read
+	unread error       // why nothing could be decided on, as Round.Unread
 	dead   int64
 }
 
@@ -65,7 +66,11 @@ func (d *drain) delete(ctx context.Context) error {
 		err = d.reap(ctx, v, dead, intent)
 	}
 	if err == nil && v.unread != nil {
-		err = &lake.Error{Op: "drain blobs", Kind: lake.Partial, Err: fmt.Errorf("no blob was deleted: %w", v.unread), Hint: "Blobs stay queued until every file of the table can be read."}
+		what := "no blob was deleted"
+		if d.result.Deleted > 0 {
+			what = "blobs stay queued"
+		}
+		err = &lake.Error{Op: "drain blobs", Kind: lake.Partial, Err: fmt.Errorf("%s: %w", what, v.unread), Hint: cmp.Or(lake.HintOf(v.unread), "Blobs stay queued until every file of the table can be read.")}
 	}
 	return errors.Join(err, dead.Close())
 }
@@ -224,6 +229,7 @@ func (d *drain) reap(ctx context.Context, v *verdict, dead *filelist.Sorter, int
 	watch := &watch{judge: d.Judge, intent: intent, dead: d.dying(v), saved: keyset.New().Done()}
 	job := reap.Job{Cleared: d.Cleared, Place: d.Table, Guardian: watch, Recorder: record{d.left}, Journal: d.Journal}
 	done, err := reap.Run(ctx, job, o)
+	v.unread = watch.unread
 	d.result.Add(done)
 	own := done.Own() // what an earlier run in the journal deleted stands in the queue's figures
 	d.result.Stats = d.result.Stats.Add(blobqueue.Stats{Deleted: own.Deleted + own.Gone, Retained: own.Spared, Bytes: own.Bytes})

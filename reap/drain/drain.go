@@ -23,7 +23,8 @@ type Candidates = iter.Seq2[lake.BlobID, error]
 // Round is what a judgement found out about its candidates.
 type Round interface {
 	Of(lake.BlobID) blob.Finding
-	// Unread is an error that names a file which couldn't be read, nil if all were: then nothing is Unreferenced.
+	// Unread is an error that names a file which couldn't be read, or disproves what the user vouched for, and says what to do;
+	// nil if there is none. With one nothing is Unreferenced.
 	Unread() error
 }
 
@@ -109,7 +110,8 @@ type drain struct {
 // brought up to date. The Result holds what was done, with an error too.
 //
 // Memory: Options.Memory, some 40 bytes a due entry, and the judge's.
-// Errors: Partial if blobs couldn't be deleted or a file couldn't be read;
+// Errors: Partial if blobs couldn't be deleted or a file couldn't be read, or disproves what
+// the user vouched for;
 // Limit, Interrupted; Locked; those of the judge, the stores and the journal.
 func Run(ctx context.Context, job Job, o Options) (Result, error) {
 	if o.Tries <= 0 {

@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -17,6 +18,7 @@ type watch struct {
 	intent *blobqueue.Intent
 	dead   Candidates
 	saved  *keyset.Set // blobs that writes came to refer to
+	unread error       // why all are, if what a write refers to can't be decided on
 }
 
 // Refresh reads what was completed since the last call.
@@ -30,12 +32,13 @@ func (w *watch) Refresh(ctx context.Context) error {
 	if err != nil || r == nil {
 		return err
 	}
+	w.unread = cmp.Or(w.unread, r.Unread())
 	saved := keyset.New()
 	for id, err := range w.dead {
 		if err != nil {
 			return err
 		}
-		if w.saved.Has(lake.Key(id)) || r.Unread() != nil || r.Of(id).Fate != blob.Unreferenced {
+		if w.saved.Has(lake.Key(id)) || w.unread != nil || r.Of(id).Fate != blob.Unreferenced {
 			saved.Add(lake.Key(id))
 		}
 	}

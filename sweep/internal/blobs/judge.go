@@ -52,12 +52,16 @@ func (rs rounds) Of(id lake.BlobID) blob.Finding {
 	return found
 }
 
-// Unread names the first file that couldn't be read.
+// Unread names the first file that couldn't be read, or that disproves what was
+// vouched for.
 func (rs rounds) Unread() error {
 	if rs.lost != nil {
 		return rs.lost
 	}
 	for _, r := range rs.list {
+		if r.Misspelled != nil {
+			return r.Misspelled
+		}
 		if r.UnreadFiles > 0 {
 			return fmt.Errorf("%d files of the table can't be read, the first %s: %w", r.UnreadFiles, r.Unread[0].Key, r.Unread[0].Err)
 		}

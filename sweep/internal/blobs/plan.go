@@ -118,6 +118,9 @@ func (p *Planner) fresh(ctx context.Context, rows *filelist.Sorter, totals *file
 	if err != nil {
 		return err
 	}
+	if err := p.compare(round, candidates); err != nil {
+		return err
+	}
 	p.tell(round)
 	for v, err := range distinct(candidates.Sorted()) {
 		if err != nil {
@@ -173,6 +176,27 @@ func (p *Planner) gather(ctx context.Context, expired []blob.File, to *filelist.
 		return nil
 	}
 	return blob.References(ctx, p.judge, p.columns, each(expired), emit, lost)
+}
+
+// compare has the round look at the references that are no candidates for how
+// they are spelled: that alone may disprove what was vouched for.
+func (p *Planner) compare(round *blob.Round, candidates *filelist.Sorter) error {
+	if !p.judge.Exact {
+		return nil
+	}
+	for v, err := range candidates.Sorted() {
+		id := lake.BlobID(v.URI)
+		if err == nil {
+			if _, standing := p.names.Place(id); standing == lake.MayDie {
+				continue
+			}
+			err = round.Compare(v.Referrer, id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ids yields the candidates that may die if nothing refers to them.
@@ -260,6 +284,10 @@ func (p *Planner) tell(r *blob.Round) {
 	}
 	if r.Limit != "" {
 		p.notes = append(p.notes, "blobs stay undecided: the search ended after "+r.Limit)
+	}
+	if r.Misspelled != nil {
+		p.counts.Misspelled = r.Misspelled.Error()
+		p.notes = append(p.notes, fmt.Sprintf("no blob can be decided on: %v. %s", r.Misspelled, lake.HintOf(r.Misspelled)))
 	}
 	if r.UnreadFiles > 0 {
 		p.notes = append(p.notes, fmt.Sprintf("no blob can be decided on while %d files can't be read, such as %s: %v", r.UnreadFiles, r.Unread[0].Key, r.Unread[0].Err))

@@ -22,6 +22,7 @@ type State struct {
 	MinAge        int64          `json:"min_age_ns"`
 	Also          []string       `json:"also,omitempty"`
 	Maps          []lake.BlobMap `json:"maps,omitempty"`
+	Spelling      string         `json:"spelling,omitempty"` // of the request
 	Wait          bool           `json:"wait,omitempty"`
 	DryRun        bool           `json:"dry_run,omitempty"`
 	Parallelism   int            `json:"parallelism,omitempty"`
@@ -37,7 +38,7 @@ const defaultMinAge = 24 * time.Hour
 // reads it.
 func (t *Table) State() (string, error) {
 	r, c := t.Request, t.Config
-	s := State{Columns: r.Columns, Grace: int64(defaultGrace), MinAge: int64(defaultMinAge), Also: r.Also, Maps: t.Maps, Wait: r.Wait,
+	s := State{Columns: r.Columns, Grace: int64(defaultGrace), MinAge: int64(defaultMinAge), Also: r.Also, Maps: t.Maps, Spelling: r.Spelling, Wait: r.Wait,
 		DryRun: c.DryRun, Parallelism: c.Parallelism, MaxCandidates: c.MaxCandidates, ScanFiles: r.ScanFiles, ScanBytes: r.ScanBytes}
 	if r.Grace != nil {
 		s.Grace = int64(*r.Grace)
@@ -83,7 +84,7 @@ func Listed(h *filelist.Head) (listed, due, queued int64) {
 // request is the request that s was made of.
 func (s *State) request() (Request, error) {
 	grace, minAge := time.Duration(s.Grace), time.Duration(s.MinAge)
-	r := Request{Mode: "delete", Columns: s.Columns, Grace: &grace, MinAge: &minAge, Also: s.Also, Wait: s.Wait, ScanFiles: s.ScanFiles, ScanBytes: s.ScanBytes}
+	r := Request{Mode: "delete", Columns: s.Columns, Grace: &grace, MinAge: &minAge, Also: s.Also, Spelling: s.Spelling, Wait: s.Wait, ScanFiles: s.ScanFiles, ScanBytes: s.ScanBytes}
 	for _, text := range s.Roots {
 		root, err := lake.ParsePlace(text)
 		if err != nil {

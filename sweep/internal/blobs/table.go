@@ -22,10 +22,15 @@ type Request struct {
 	Grace     *time.Duration
 	MinAge    *time.Duration
 	Also      []string
+	Spelling  string
 	ScanFiles int64
 	ScanBytes int64
 	Wait      bool
 }
+
+// SpelledExact is the Request.Spelling of a user who vouches that every
+// reference to an object is spelled as the one that let it go.
+const SpelledExact = "exact"
 
 // Host is what the engine lends.
 type Host struct {
@@ -77,6 +82,7 @@ func (t *Table) judgeOptions(names *lake.BlobNames) blob.Options {
 	o := t.Hudi.BlobOptions()
 	o.Names, o.Workers, o.Observe = names, t.Config.Parallelism, t.Observe
 	o.MaxFiles, o.MaxBytes = t.Request.ScanFiles, t.Request.ScanBytes
+	o.Exact = t.Request.Spelling == SpelledExact
 	if t.Workers > 0 {
 		o.Workers = t.Workers
 	}
