@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -9,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lakesweep/lakesweep/lake"
-	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/hudi/blobtest"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -36,7 +33,11 @@ type blobHistory struct {
 	rng    *rand.Rand
 	names  []string
 	policy HudiRequest
+	grace  time.Duration // of most runs
+	hasty  bool          // some runs don't wait at all
 	minAge time.Duration
+	paced  bool            // a run deletes one blob after the other
+	under  *blobRun        // the run that is under way, nil for none
 	anew   []string        // blobs that were uploaded since a run began
 	looks  int             // listings of the timeline by the run that is under way
 	begun  []*modelWrite   // writes that this run may still see begin
@@ -48,10 +49,13 @@ func newBlobHistory(t *testing.T, seed uint64) *blobHistory {
 	h := &blobHistory{t: t, w: w, rng: rand.New(rand.NewPCG(seed, 7)), names: []string{"a", "b", "c", "d"}, letGo: map[string]bool{}}
 	h.m = newBlobModel(w, []timeline.Layout{timeline.Layout1, timeline.Layout2}[h.one(2)], h.one(2) == 0)
 	h.policy = h.anyPolicy()
+	h.grace = []time.Duration{0, 7 * time.Hour, 24 * time.Hour, 60 * time.Hour}[h.one(4)]
 	h.minAge = []time.Duration{0, 40 * time.Hour}[h.one(2)]
+	h.hasty, h.paced = h.one(4) == 0, h.yes()
 	w.upload(h.names...)
 	w.pass(72)
-	t.Logf("version %s, merge on read: %v, %+v", map[timeline.Layout]string{1: "6", 2: "9"}[h.m.layout], h.m.mor, h.policy)
+	t.Logf("version %s, merge on read: %v, %+v, grace time %s, at times none: %v, minimum age %s, one by one: %v",
+		map[timeline.Layout]string{1: "6", 2: "9"}[h.m.layout], h.m.mor, h.policy, h.grace, h.hasty, h.minAge, h.paced)
 	return h
 }
 
@@ -87,53 +91,12 @@ func (h *blobHistory) some() (refs []blobtest.Ref) {
 	return refs
 }
 
-// risky reports whether a write's files, which it writes while a run is under
-// way, may refer to a blob that this run deletes: one that was queued before the
-// write began. Then the write must ask, unless it is completed before the intent
-// is published; docs/blobs.md, "Writers that use a path again".
-func (h *blobHistory) risky(w *modelWrite) bool {
-	for _, p := range w.parts {
-		for _, r := range p.refs {
-			for _, e := range h.w.entries() {
-				if e.Path == r.Path && e.Enqueued < w.at {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// began notes a write that began, wrote its files and stays in flight while a
-// run is under way. Without asking it may refer to whatever is queued, if that
-// was before the run's last look under the lock: the second last listing of the
-// timeline before the intent.
-func (h *blobHistory) began(w *modelWrite) {
-	if w.late = h.m.draining(); !w.late {
-		w.looks, h.begun = h.looks, append(h.begun, w)
-	}
-}
-
-// published decides about these writes, as an intent is published.
-func (h *blobHistory) published() {
-	for _, w := range h.begun {
-		w.late = h.looks-w.looks < 2
-	}
-	h.begun = nil
-}
-
-// end completes a write whose files were written just now, asking or not.
-func (h *blobHistory) end(w *modelWrite, within bool) {
-	must := within && h.m.draining() && h.risky(w)
-	h.m.complete(w, h.yes() || must)
-}
-
 // step does one thing to the table. within: while a run is under way.
 func (h *blobHistory) step(within bool) {
 	m := h.m
 	n := 26
 	if within {
-		n = 17
+		n = 18
 	}
 	step := h.one(n)
 	h.t.Logf("%s: step %d, within a run: %v", h.w.now.Format(time.DateTime), step, within)
@@ -194,18 +157,35 @@ func (h *blobHistory) step(within bool) {
 		m.archive(1 + h.one(3))
 	case 16:
 		name := h.names[h.one(len(h.names))]
-		h.w.upload(name)
-		delete(h.letGo, name)
-		h.anew = append(h.anew, name)
-	case 17: // another cleaner finishes what is pending, or gives it up
+		h.upload(name)
+	case 17:
+		h.linger()
+	case 18: // another cleaner finishes what is pending, or gives it up
 		if at := m.pendingClean(); at != "" && h.one(4) == 0 {
 			m.forget(at, "clean")
 		} else if at != "" {
 			h.lost(m.finish(at), true)
 		}
 	default:
-		h.w.pass([]int{1, 30}[h.one(2)])
+		h.linger()
 		h.clean()
+	}
+}
+
+// linger lets up to an hour go by, or up to two and a half days.
+func (h *blobHistory) linger() {
+	h.w.tick(time.Duration(h.one(60)) * time.Minute)
+	if h.yes() {
+		h.w.pass(h.one(60))
+	}
+}
+
+func (h *blobHistory) upload(name string) {
+	h.w.upload(name)
+	delete(h.letGo, name)
+	h.anew = append(h.anew, name)
+	if h.under != nil {
+		h.under.lives[name] = blobLife{uploaded: h.w.now, unseen: true}
 	}
 }
 
@@ -264,123 +244,4 @@ func (h *blobHistory) restore(at string) {
 	before := h.standing()
 	h.m.restore(at)
 	h.lost(h.gone(before), false)
-}
-
-func (h *blobHistory) request() PlanRequest {
-	req := h.w.request()
-	blobs := req.Hudi.Blobs
-	req.Hudi = h.policy
-	blobs.MinAge = &h.minAge
-	req.Hudi.Blobs, req.Hudi.NoOtherWriters = blobs, true
-	req.Tuning.Workers = 1
-	return req
-}
-
-// clean runs, undisturbed, with a fault, or with steps of the writer within.
-func (h *blobHistory) clean() {
-	w := h.w
-	h.anew = nil
-	before, alive := h.standing(), h.lives()
-	req, now := h.request(), time.Duration(0)
-	within, fault := false, false
-	switch h.one(6) {
-	case 0, 1:
-		fault = true
-		injection := store.Injection{Err: errors.New("fault"), When: store.Moment(h.one(3)), Kill: h.yes()}
-		w.faults = store.NewFaults(store.FailNth(int64(1+h.one(250)), injection))
-	case 2, 3:
-		within = true
-		h.within()
-	case 4:
-		req.Hudi.Blobs.Grace = &now
-	}
-	r, err := w.clean(req)
-	w.faults, h.begun = nil, nil
-	h.t.Logf("  blobs %s, queued %s, let go %v", w.blobs(), w.queued(), h.letGo)
-	h.t.Logf("the clean deleted %d, spared %d, queued %d: %v", r.Deleted, r.Spared, r.Queued, err)
-	h.release()
-	h.deaths(alive, *req.Hudi.Blobs.Grace)
-	if err != nil && !fault && lake.KindOf(err) != lake.Stale && !(within && gaveUp(err)) {
-		h.t.Fatal(err)
-	}
-	var ours []string
-	for _, f := range h.gone(before) {
-		if !h.m.removed[f] {
-			ours = append(ours, f)
-		}
-	}
-	h.lost(ours, true)
-	for _, b := range h.anew {
-		delete(h.letGo, b) // it may have been queued before
-	}
-}
-
-// within lets the writer come between two calls of the run to come, twice.
-func (h *blobHistory) within() {
-	moments := []func(store.Call) bool{
-		ends("create", ".blob_drain.parquet"), ends("create", ".clean.requested"), ends("create", ".parquet"), ends("create", ".blob_drain"),
-		func(c store.Call) bool { return c.Op == "delete" },
-		func(c store.Call) bool { return c.Op == "stat" && slices.Contains(h.names, c.Name) },
-	}
-	between := false // the judgement and the look under the lock
-	match := func() func(store.Call) bool {
-		if between = h.one(4) == 0; between {
-			looked, lists := false, 0
-			return func(c store.Call) bool {
-				looked = looked || c.Op == "stat" && slices.Contains(h.names, c.Name)
-				if looked && c.Op == "list" && "table/"+c.Name == h.m.dir() {
-					lists++
-				}
-				return lists == 2
-			}
-		}
-		if h.yes() {
-			return moments[h.one(len(moments))]
-		}
-		n := int64(1 + h.one(120))
-		return func(c store.Call) bool { return c.N >= n }
-	}
-	next, left := match(), 2
-	var faults *store.Faults
-	faults = store.NewFaults(func(c store.Call) store.Injection {
-		if left > 0 && next(c) {
-			h.w.faults = nil
-			h.release()
-			h.t.Logf("  before the call %+v:", c)
-			switch {
-			case between && h.yes():
-				w := h.m.begin(h.m.writeAction())
-				h.m.write(w, h.m.group("1"), h.waiting())
-				h.began(w)
-			case h.one(8) == 0:
-				if _, err := h.w.clean(h.request()); err != nil && !gaveUp(err) {
-					h.t.Fatal(err)
-				}
-			default:
-				h.step(true)
-			}
-			h.m.check()
-			h.w.faults = faults
-			next = match()
-			left--
-		}
-		switch {
-		case c.Op == "list" && "table/"+c.Name == h.m.dir():
-			h.looks++
-		case ends("create", ".blob_drain.parquet")(c):
-			h.published()
-		}
-		return store.Injection{}
-	})
-	h.w.faults = faults
-}
-
-// waiting is a reference to each blob that is queued and there.
-func (h *blobHistory) waiting() (refs []blobtest.Ref) {
-	for i, e := range h.w.entries() {
-		if h.w.there(e.Path[len(spelled("")):]) {
-			refs = append(refs, blobtest.Ref{Key: fmt.Sprint("k", i), Path: e.Path, Managed: true})
-		}
-	}
-	return refs
 }

@@ -61,42 +61,64 @@ func (h *blobHistory) release() {
 	}
 }
 
-// life is what there is of a blob before a run.
-type life struct {
-	uploaded time.Time
-	queued   time.Time // zero if it isn't
+// blobRun is a run of ours that is under way, as far as its blobs are concerned.
+type blobRun struct {
+	grace time.Duration
+	lives map[string]blobLife // blobs that are there, as of the last look
 }
 
-func (h *blobHistory) lives() map[string]life {
-	out := map[string]life{}
+type blobLife struct {
+	uploaded time.Time
+	unseen   bool // uploaded since the run looked at it last
+}
+
+// watching begins to watch what dies in a run.
+func (h *blobHistory) watching(grace time.Duration) *blobRun {
+	r := &blobRun{grace: grace, lives: map[string]blobLife{}}
 	for _, n := range h.names {
 		if info, err := os.Stat(h.w.path("blobs/" + n)); err == nil {
-			out[n] = life{uploaded: info.ModTime()}
+			r.lives[n] = blobLife{uploaded: info.ModTime()}
 		}
 	}
-	for _, e := range h.w.entries() {
-		if l, ok := out[e.Path[len(spelled("")):]]; ok {
-			l.queued = e.At
-			out[e.Path[len(spelled("")):]] = l
-		}
-	}
-	return out
+	return r
 }
 
-// deaths fails if a blob died too early: that wasn't queued for the grace time,
-// is younger than it may be, or was uploaded since it was queued.
-func (h *blobHistory) deaths(before map[string]life, grace time.Duration) {
-	for n, l := range before {
+// deaths fails if a blob died since the last look that wasn't queued for the
+// grace time, is younger than it may be, or was uploaded since it was queued. A
+// disk deletes whatever stands there by now: what was uploaded since the run
+// looked last may die.
+func (h *blobHistory) deaths() {
+	h.t.Helper()
+	for n, life := range h.under.lives {
+		if h.w.there(n) {
+			continue
+		}
+		delete(h.under.lives, n)
+		if life.unseen {
+			continue
+		}
+		queued, now := h.queuedAt(n), h.w.now
 		switch {
-		case h.w.there(n) || slices.Contains(h.anew, n):
-		case grace > 0 && (l.queued.IsZero() || h.w.now.Sub(l.queued) < grace):
-			h.t.Fatalf("%s, queued at %s, died within its grace time", n, l.queued)
-		case h.w.now.Sub(l.uploaded) < h.minAge:
-			h.t.Fatalf("%s, uploaded at %s, died young", n, l.uploaded)
-		case !l.queued.IsZero() && grace > 0 && l.uploaded.After(l.queued):
-			h.t.Fatalf("%s, uploaded at %s, after it was queued at %s, died", n, l.uploaded, l.queued)
+		case queued.IsZero():
+			h.t.Fatalf("%s died, and it wasn't queued", n)
+		case now.Sub(queued) < h.under.grace:
+			h.t.Fatalf("%s, queued at %s, died within its grace time at %s", n, queued, now)
+		case now.Sub(life.uploaded) < h.minAge:
+			h.t.Fatalf("%s, uploaded at %s, died young at %s", n, life.uploaded, now)
+		case life.uploaded.After(queued):
+			h.t.Fatalf("%s, uploaded at %s, after it was queued at %s, died", n, life.uploaded, queued)
 		}
 	}
+}
+
+// queuedAt is when a blob was queued, zero if it isn't.
+func (h *blobHistory) queuedAt(name string) time.Time {
+	for _, e := range h.w.entries() {
+		if e.Path == spelled(name) {
+			return e.At
+		}
+	}
+	return time.Time{}
 }
 
 // gaveUp reports an error that a run may end with if the table changes under it.
@@ -124,9 +146,9 @@ func (h *blobHistory) finish() {
 		m.unsave(at)
 	}
 	for n := 0; n < 3 || n < 10 && w.queued() != ""; n++ {
-		w.pass(30)
-		before := h.standing()
-		if _, err := w.clean(h.request()); err != nil && n > 0 {
+		w.pass(61)
+		before, _, err := h.carryOut(h.request(), false, undisturbed)
+		if err != nil && n > 0 {
 			h.t.Fatal(err)
 		}
 		h.lost(h.gone(before), true)
