@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lakesweep/lakesweep/internal/cli/internal/talk"
+	"github.com/lakesweep/lakesweep/internal/cli/internal/value"
 	"github.com/lakesweep/lakesweep/report"
 	"github.com/lakesweep/lakesweep/sweep"
 )
@@ -116,21 +117,21 @@ func completeValues(c *cobra.Command) {
 func (a *app) bindGlobals(root *cobra.Command) {
 	fs := root.PersistentFlags()
 	g := &a.flags
-	fs.VarP(&value[report.Format]{to: &g.output, parse: parseOutput, kind: "FORM", text: string(report.Text)}, "output", "o", "form of the output: text, json, jsonl, csv or paths")
+	fs.VarP(value.Default(&g.output, "FORM", string(report.Text), report.ParseFormat), "output", "o", "form of the output: text, json, jsonl, csv or paths")
 	fs.BoolVarP(&g.nul, "nul", "0", false, "end each path with NUL instead of a line break (with -o paths)")
 	fs.BoolVarP(&g.quiet, "quiet", "q", false, "tell only errors on standard error")
 	fs.BoolVarP(&g.verbose, "verbose", "v", false, "show every object, and tell each request to the store")
-	fs.Var(&value[string]{to: &g.logFormat, parse: oneOf("text", "json"), kind: "FORM", text: "text"}, "log-format", "form of the talk on standard error: text or json")
-	fs.Var(&value[string]{to: &g.progress, parse: oneOf("auto", "bar", "plain", "json", "none"), kind: "FORM", text: "auto"}, "progress", "progress on standard error: auto, bar, plain, json or none")
+	fs.Var(value.Default(&g.logFormat, "FORM", "text", value.OneOf("text", "json")), "log-format", "form of the talk on standard error: text or json")
+	fs.Var(value.Default(&g.progress, "FORM", "auto", value.OneOf("auto", "bar", "plain", "json", "none")), "progress", "progress on standard error: auto, bar, plain, json or none")
 	fs.BoolVar(&g.noColor, "no-color", false, "no colours on terminals (as NO_COLOR does)")
-	fs.Var(newValue(&g.settings, "FILE", localFile), "settings", "file with flags, one \"flag = value\" a line")
-	fs.Var(newValue(&g.stateDir, "DIR", localFile), "state-dir", "folder for journals of one-shot runs, locks and ledgers (default: lakesweep in XDG_STATE_HOME, or in ~/.local/state)")
-	fs.Var(newValue(&g.timeout, "DURATION", parseDuration), "timeout", "give up after so long")
-	fs.Var(newValue(&g.tuning.Workers, "N", parseCount), "workers", "requests at a time (default: as many as help)")
-	fs.Var(newValue(&g.tuning.ListRate, "N", parseRate), "list-rate", "list requests a second, at most")
-	fs.Var(newValue(&g.tuning.DeleteRate, "N", parseRate), "delete-rate", "objects deleted a second, at most")
+	fs.Var(value.New(&g.settings, "FILE", value.LocalFile), "settings", "file with flags, one \"flag = value\" a line")
+	fs.Var(value.New(&g.stateDir, "DIR", value.LocalFile), "state-dir", "folder for journals of one-shot runs, locks and ledgers (default: lakesweep in XDG_STATE_HOME, or in ~/.local/state)")
+	fs.Var(value.New(&g.timeout, "DURATION", value.Duration), "timeout", "give up after so long")
+	fs.Var(value.New(&g.tuning.Workers, "N", value.Count), "workers", "requests at a time (default: as many as help)")
+	fs.Var(value.New(&g.tuning.ListRate, "N", value.Rate), "list-rate", "list requests a second, at most")
+	fs.Var(value.New(&g.tuning.DeleteRate, "N", value.Rate), "delete-rate", "objects deleted a second, at most")
 	g.stores.bind(fs)
-	fs.Var(newValue(&g.tuning.Memory, "SIZE", parseSize), "memory", "memory for sets of paths; more goes to temporary files")
+	fs.Var(value.New(&g.tuning.Memory, "SIZE", value.Size), "memory", "memory for sets of paths; more goes to temporary files")
 }
 
 // run wraps the body of a command: settings, time-out, talk and the engine.

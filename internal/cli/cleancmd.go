@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lakesweep/lakesweep/internal/cli/internal/value"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/report"
@@ -38,7 +39,7 @@ same command again goes on from it.`,
 		if err := a.mayAsk(f.yes); err != nil {
 			return err
 		}
-		if _, err := localFile(args[0]); err != nil {
+		if _, err := value.LocalFile(args[0]); err != nil {
 			return invalid("Name a plan file that plan --out wrote.", "%w", err)
 		}
 		p, err := plan.Open(ctx, args[0])
@@ -279,7 +280,7 @@ otherwise; 0s takes all of them.`,
 		Example: "  lakesweep purge events.journal --older-than 7d --yes",
 		Args:    exactly(1, "one JOURNAL"),
 	}
-	cmd.Flags().Var(newValue(&req.OlderThan, "DURATION", parseDuration), "older-than", "only what lies there for so long (default: 7d)")
+	cmd.Flags().Var(value.New(&req.OlderThan, "DURATION", value.Duration), "older-than", "only what lies there for so long (default: 7d)")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "delete without asking")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
 		if err := a.mayAsk(yes); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lakesweep/lakesweep/internal/cli/internal/value"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/report"
 	"github.com/lakesweep/lakesweep/sweep"
@@ -42,10 +43,10 @@ file with --paths ("-" is standard input). Ask while holding the table's lock.`,
 		Args: exactly(1, "one TABLE"),
 	}
 	f.bindTable(cmd.Flags())
-	cmd.Flags().Var(newValue(&req.Instant, "INSTANT", verbatim), "instant", "instant of the write (default: whatever was deleted of late counts)")
-	cmd.Flags().Var(newValues(&req.Files, "FILE", verbatim), "files", "base or log file that the write wrote (repeatable; others may follow it as arguments)")
-	cmd.Flags().Var(newValue(&paths, "FILE", localFile), "paths", "file with the blobs that the write refers to, one a line; - for standard input")
-	cmd.Flags().Var(newValues(&f.maps, "FROM=TO", parseMap), "map", "names that begin with FROM are reached at TO (repeatable)")
+	cmd.Flags().Var(value.New(&req.Instant, "INSTANT", value.Verbatim), "instant", "instant of the write (default: whatever was deleted of late counts)")
+	cmd.Flags().Var(value.Many(&req.Files, "FILE", value.Verbatim), "files", "base or log file that the write wrote (repeatable; others may follow it as arguments)")
+	cmd.Flags().Var(value.New(&paths, "FILE", value.LocalFile), "paths", "file with the blobs that the write refers to, one a line; - for standard input")
+	cmd.Flags().Var(value.Many(&f.maps, "FROM=TO", parseMap), "map", "names that begin with FROM are reached at TO (repeatable)")
 	cmd.Args = atLeast(1, "one TABLE")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
 		reqs, err := f.requests(a, args[:1])

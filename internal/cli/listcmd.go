@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lakesweep/lakesweep/internal/cli/internal/value"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/report"
 	"github.com/lakesweep/lakesweep/sweep"
@@ -34,7 +35,7 @@ func (a *app) inventoryMakeCommand() *cobra.Command {
 		Example: "  lakesweep inventory make s3://bucket/lake --out lake.parquet",
 		Args:    exactly(1, "one PREFIX"),
 	}
-	cmd.Flags().Var(newValue(&out, "FILE", localFile), "out", "the file to write")
+	cmd.Flags().Var(value.New(&out, "FILE", value.LocalFile), "out", "the file to write")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
 		if out == "" {
 			return invalid("Give --out FILE.", "no place for the inventory")
@@ -64,7 +65,7 @@ names are written as they are reached.`,
 	}
 	f.bindForm(cmd.Flags())
 	f.bindMap(cmd.Flags())
-	cmd.Flags().Var(newValue(&out, "FILE", localFile), "out", "the file to write")
+	cmd.Flags().Var(value.New(&out, "FILE", value.LocalFile), "out", "the file to write")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
 		if out == "" {
 			return invalid("Give --out FILE.", "no place for the inventory")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lakesweep/lakesweep/internal/cli/internal/value"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/plan"
@@ -49,7 +50,7 @@ which is then read once. The gravest exit status wins.`,
 	f.bindSelection(cmd.Flags())
 	f.bindRetention(cmd.Flags())
 	f.bindTuning(cmd.Flags())
-	cmd.Flags().Var(newValue(&out, "FILE|DIR", localFile), "out", "write the plan to this file (a directory for several tables)")
+	cmd.Flags().Var(value.New(&out, "FILE|DIR", value.LocalFile), "out", "write the plan to this file (a directory for several tables)")
 	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit with 20 if the plan isn't empty")
 	cmd.RunE = a.run(func(ctx context.Context, e engine, args []string) error {
 		reqs, err := f.requests(a, args)

@@ -7,65 +7,63 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/lakesweep/lakesweep/internal/cli/internal/value"
 	"github.com/lakesweep/lakesweep/sweep"
 )
 
 // planFlags are the flags that say what a plan of a table is to be.
 type planFlags struct {
-	req        sweep.PlanRequest
-	retain     time.Duration
-	retainText *value[time.Duration]
-	protect    []string
-	maps       []sweep.Map
-	blobs      blobFlags
+	req     sweep.PlanRequest
+	protect []string
+	maps    []sweep.Map
+	blobs   blobFlags
 	// Tables named by overrides, as on the command line.
 	retainBelow, mostlyDead, missingLive []string
 }
 
 // bindTable binds the flags that every command on a table has.
 func (f *planFlags) bindTable(fs *pflag.FlagSet) {
-	fs.Var(newValue(&f.req.Format, "FORMAT", oneOf("delta", "hudi")), "format", "format of the table: delta or hudi (default: detected)")
-	fs.Var(newValue(&f.req.Hudi.TimelineZone, "ZONE", verbatim), "timeline-zone", "Hudi: time zone of a timeline in local time")
-	fs.Var(newValue(&f.req.Hudi.Config, "FILE", localFile), "config", "Hudi: properties file with Hudi's own keys")
+	fs.Var(value.New(&f.req.Format, "FORMAT", value.OneOf("delta", "hudi")), "format", "format of the table: delta or hudi (default: detected)")
+	fs.Var(value.New(&f.req.Hudi.TimelineZone, "ZONE", value.Verbatim), "timeline-zone", "Hudi: time zone of a timeline in local time")
+	fs.Var(value.New(&f.req.Hudi.Config, "FILE", value.LocalFile), "config", "Hudi: properties file with Hudi's own keys")
 }
 
 // bindRetention binds what moves the cutoff.
 func (f *planFlags) bindRetention(fs *pflag.FlagSet) {
-	f.retainText = newValue(&f.retain, "DURATION", parseDuration)
-	fs.Var(f.retainText, "retain", "keep what was removed within this time (default: the table's property)")
-	fs.Var(newValue(&f.req.Cutoff, "TIME", parseTime), "cutoff", "the instant before which removed files die, instead of --retain")
+	fs.Var(value.New(&f.req.Retain, "DURATION", parseRetain), "retain", "keep what was removed within this time (default: the table's property)")
+	fs.Var(value.New(&f.req.Cutoff, "TIME", value.Time), "cutoff", "the instant before which removed files die, instead of --retain")
 	f.bindKeep(fs)
-	fs.Var(newValue(&f.req.Hudi.Policy, "POLICY", parsePolicy), "policy", "Hudi: latest-commits, latest-hours or latest-versions, or Hudi's own name of it")
-	fs.Var(newValue(&f.req.Hudi.RetainCommits, "N", parseCount), "retain-commits", "Hudi: commits to keep")
-	fs.Var(newValue(&f.req.Hudi.RetainHours, "N", parseCount), "retain-hours", "Hudi: hours to keep")
-	fs.Var(newValue(&f.req.Hudi.RetainVersions, "N", parseCount), "retain-versions", "Hudi: file versions to keep")
+	fs.Var(value.New(&f.req.Hudi.Policy, "POLICY", parsePolicy), "policy", "Hudi: latest-commits, latest-hours or latest-versions, or Hudi's own name of it")
+	fs.Var(value.New(&f.req.Hudi.RetainCommits, "N", value.Count), "retain-commits", "Hudi: commits to keep")
+	fs.Var(value.New(&f.req.Hudi.RetainHours, "N", value.Count), "retain-hours", "Hudi: hours to keep")
+	fs.Var(value.New(&f.req.Hudi.RetainVersions, "N", value.Count), "retain-versions", "Hudi: file versions to keep")
 }
 
 // bindKeep binds what is kept whatever the cutoff.
 func (f *planFlags) bindKeep(fs *pflag.FlagSet) {
-	fs.Var(newValues(&f.req.KeepVersions, "N", parseVersion), "keep-version", "Delta: keep all that version N needs (repeatable)")
-	fs.Var(newValues(&f.protect, "TABLE|FILE", verbatim), "protect", "keep what a shallow clone or a list of paths names (repeatable)")
+	fs.Var(value.Many(&f.req.KeepVersions, "N", parseVersion), "keep-version", "Delta: keep all that version N needs (repeatable)")
+	fs.Var(value.Many(&f.protect, "TABLE|FILE", value.Verbatim), "protect", "keep what a shallow clone or a list of paths names (repeatable)")
 }
 
 // bindSelection binds what narrows the candidates and where they come from.
 func (f *planFlags) bindSelection(fs *pflag.FlagSet) {
-	fs.Var(newValue(&f.req.Where, "EXPR", verbatim), "where", "only partitions that match, such as \"year||month >= '202307'\"")
-	fs.Var(newValue(&f.req.Mode, "MODE", oneOf("auto", "full", "lite")), "mode", "Delta: auto, full (list the store) or lite (the log alone)")
-	fs.Var(newValue(&f.req.Inventory.Source, "SRC", verbatim), "inventory", "take the candidates from this list instead of listing the store")
+	fs.Var(value.New(&f.req.Where, "EXPR", value.Verbatim), "where", "only partitions that match, such as \"year||month >= '202307'\"")
+	fs.Var(value.New(&f.req.Mode, "MODE", value.OneOf("auto", "full", "lite")), "mode", "Delta: auto, full (list the store) or lite (the log alone)")
+	fs.Var(value.New(&f.req.Inventory.Source, "SRC", value.Verbatim), "inventory", "take the candidates from this list instead of listing the store")
 }
 
 // bindTuning binds the rest of a plan's flags.
 func (f *planFlags) bindTuning(fs *pflag.FlagSet) {
-	fs.Var(newValue(&f.req.TimeZone, "ZONE", parseZone), "time-zone", "the session's time zone for --where (default: UTC)")
-	fs.Var(newValue(&f.req.FullEvery, "DURATION", aboveZero(parseDuration)), "full-every", "Delta: auto runs full at least so often (default: 7d)")
+	fs.Var(value.New(&f.req.TimeZone, "ZONE", parseZone), "time-zone", "the session's time zone for --where (default: UTC)")
+	fs.Var(value.New(&f.req.FullEvery, "DURATION", value.AboveZero(value.Duration)), "full-every", "Delta: auto runs full at least so often (default: 7d)")
 	f.bindInventory(fs)
-	fs.Var(newValues(&f.req.Inventory.Journals, "JOURNAL", verbatim), "inventory-journal", "journal of an earlier run, whose objects are gone from the inventory (repeatable)")
+	fs.Var(value.Many(&f.req.Inventory.Journals, "JOURNAL", value.Verbatim), "inventory-journal", "journal of an earlier run, whose objects are gone from the inventory (repeatable)")
 	f.bindAlone(fs)
 	fs.BoolVar(&f.req.Hudi.Orphans, "orphans", false, "Hudi: also delete leftovers of failed writes")
 	f.blobs.bind(fs)
-	fs.Var(newValues(&f.retainBelow, "TABLE", verbatim), "unsafe-retain-below", "allow a retention below the table's own; names the table again")
-	fs.Var(newValues(&f.mostlyDead, "TABLE", verbatim), "unsafe-mostly-dead", "allow more than half of the files to die; names the table again")
-	fs.Var(newValues(&f.missingLive, "TABLE", verbatim), "unsafe-missing-live", "go on though live files are missing; names the table again")
+	fs.Var(value.Many(&f.retainBelow, "TABLE", value.Verbatim), "unsafe-retain-below", "allow a retention below the table's own; names the table again")
+	fs.Var(value.Many(&f.mostlyDead, "TABLE", value.Verbatim), "unsafe-mostly-dead", "allow more than half of the files to die; names the table again")
+	fs.Var(value.Many(&f.missingLive, "TABLE", value.Verbatim), "unsafe-missing-live", "go on though live files are missing; names the table again")
 }
 
 func (f *planFlags) bindAlone(fs *pflag.FlagSet) {
@@ -74,39 +72,35 @@ func (f *planFlags) bindAlone(fs *pflag.FlagSet) {
 
 // bindForm binds what says how to read an inventory.
 func (f *planFlags) bindForm(fs *pflag.FlagSet) {
-	fs.Var(newValue(&f.req.Inventory.Columns, "COLUMNS", parseColumns), "inventory-columns", "columns of the inventory: path=NAME,size=NAME,modified=NAME, encoding=form; see https://github.com/lakesweep/lakesweep/blob/main/docs/inventories.md")
-	fs.Var(newValue(&f.req.Inventory.SQL, "QUERY", verbatim), "inventory-sql", "a query whose rows are the inventory; it may call SRC \"inventory\" (needs the duckdb program)")
-	fs.Var(newValue(&f.req.Inventory.Taken, "TIME", parseTime), "inventory-taken", "when the scan of the inventory began, where it doesn't say")
+	fs.Var(value.New(&f.req.Inventory.Columns, "COLUMNS", parseColumns), "inventory-columns", "columns of the inventory: path=NAME,size=NAME,modified=NAME, encoding=form; see https://github.com/lakesweep/lakesweep/blob/main/docs/inventories.md")
+	fs.Var(value.New(&f.req.Inventory.SQL, "QUERY", value.Verbatim), "inventory-sql", "a query whose rows are the inventory; it may call SRC \"inventory\" (needs the duckdb program)")
+	fs.Var(value.New(&f.req.Inventory.Taken, "TIME", value.Time), "inventory-taken", "when the scan of the inventory began, where it doesn't say")
 }
 
 // bindInventory binds what explains an inventory of a table.
 func (f *planFlags) bindInventory(fs *pflag.FlagSet) {
 	f.bindForm(fs)
-	fs.Var(newValue(&f.req.Inventory.MaxAge, "DURATION", aboveZero(parseDuration)), "max-inventory-age", "refuse an older inventory")
+	fs.Var(value.New(&f.req.Inventory.MaxAge, "DURATION", value.AboveZero(value.Duration)), "max-inventory-age", "refuse an older inventory")
 	f.bindMap(fs)
 }
 
 func (f *planFlags) bindMap(fs *pflag.FlagSet) {
-	fs.Var(newValues(&f.maps, "FROM=TO", parseMap), "map", "names that begin with FROM are reached at TO (repeatable)")
+	fs.Var(value.Many(&f.maps, "FROM=TO", parseMap), "map", "names that begin with FROM are reached at TO (repeatable)")
 }
 
 // requests returns a request for each of the tables.
 //
 // Errors: Invalid, all faults at once where they don't hide each other.
 func (f *planFlags) requests(a *app, tables []string) ([]sweep.PlanRequest, error) {
-	retain := f.retainText != nil && f.retainText.text != ""
-	if retain && !f.req.Cutoff.IsZero() {
+	if f.req.Retain != nil && !f.req.Cutoff.IsZero() {
 		switch { // the one on the command line comes before settings
 		case a.typed["cutoff"] && !a.typed["retain"]:
-			retain = false
+			f.req.Retain = nil
 		case a.typed["retain"] && !a.typed["cutoff"]:
 			f.req.Cutoff = time.Time{}
 		default:
 			return nil, invalid("Leave one of them out.", "--retain and --cutoff both say what the cutoff is")
 		}
-	}
-	if retain {
-		f.req.Retain = &f.retain
 	}
 	for _, u := range []struct {
 		flag  string
@@ -166,12 +160,12 @@ type applyFlags struct {
 
 func (f *applyFlags) bind(fs *pflag.FlagSet) {
 	fs.BoolVarP(&f.yes, "yes", "y", false, "delete without asking")
-	fs.Var(newValue(&f.req.MaxDelete, "N", parseObjects), "max-delete", "stop after so many objects (exit 6)")
-	fs.Var(newValue(&f.req.MaxBytes, "SIZE", aboveZero(parseSize)), "max-bytes", "stop after so many bytes (exit 6)")
-	fs.Var(newValue(&f.req.MaxDuration, "DURATION", aboveZero(parseDuration)), "max-duration", "stop after so long (exit 6)")
-	fs.Var(newValue(&f.req.Quarantine, "PREFIX", verbatim), "quarantine", "move there instead of deleting; lies outside every table")
+	fs.Var(value.New(&f.req.MaxDelete, "N", value.Objects), "max-delete", "stop after so many objects (exit 6)")
+	fs.Var(value.New(&f.req.MaxBytes, "SIZE", value.AboveZero(value.Size)), "max-bytes", "stop after so many bytes (exit 6)")
+	fs.Var(value.New(&f.req.MaxDuration, "DURATION", value.AboveZero(value.Duration)), "max-duration", "stop after so long (exit 6)")
+	fs.Var(value.New(&f.req.Quarantine, "PREFIX", value.Verbatim), "quarantine", "move there instead of deleting; lies outside every table")
 	fs.BoolVar(&f.req.Trash, "trash", false, "HDFS: move into the user's trash instead of deleting; its expunging frees the space")
-	fs.Var(newValue(&f.req.Journal, "URI", verbatim), "journal", "where the journal is written (default: beside the plan file; of a run without one beside its quarantine, or in the state directory)")
-	fs.Var(newValue(&f.req.CommitLog, "WHEN", oneOf("auto", "on", "off")), "commit-log", "Delta: write VACUUM START and END commits: auto, on or off")
-	fs.Var(newValue(&f.req.AllVersions, "TABLE", verbatim), "all-versions", "delete old versions of a versioned bucket too; names the table again")
+	fs.Var(value.New(&f.req.Journal, "URI", value.Verbatim), "journal", "where the journal is written (default: beside the plan file; of a run without one beside its quarantine, or in the state directory)")
+	fs.Var(value.New(&f.req.CommitLog, "WHEN", value.OneOf("auto", "on", "off")), "commit-log", "Delta: write VACUUM START and END commits: auto, on or off")
+	fs.Var(value.New(&f.req.AllVersions, "TABLE", value.Verbatim), "all-versions", "delete old versions of a versioned bucket too; names the table again")
 }

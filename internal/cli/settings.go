@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/lakesweep/lakesweep/internal/cli/internal/value"
 )
 
 const envPrefix = "LAKESWEEP_"
@@ -67,8 +69,7 @@ func knownFlags(root *cobra.Command) map[string]bool {
 		for _, fs := range []*pflag.FlagSet{c.PersistentFlags(), c.LocalNonPersistentFlags()} {
 			fs.VisitAll(func(f *pflag.Flag) {
 				if f.Name != "help" {
-					_, many := f.Value.(repeats)
-					known[f.Name] = known[f.Name] || many
+					known[f.Name] = known[f.Name] || value.Repeats(f.Value)
 				}
 			})
 		}

@@ -75,7 +75,7 @@ func (f *planFlags) take(st vacuumsql.Statement, typed map[string]bool) error {
 		{st.Where != "", []string{"where"}, func() { f.req.Where = st.Where }},
 		{st.Mode != "", []string{"mode"}, func() { f.req.Mode = st.Mode }},
 		{source != nil, []string{"inventory", "inventory-sql"}, func() { f.req.Inventory.Source, f.req.Inventory.SQL = source.Path, source.Query }},
-		{st.Retain != nil, []string{"retain", "cutoff"}, func() { f.retain, f.retainText.text, f.req.Cutoff = *st.Retain, st.Retain.String(), time.Time{} }},
+		{st.Retain != nil, []string{"retain", "cutoff"}, func() { f.req.Retain, f.req.Cutoff = st.Retain, time.Time{} }},
 	} {
 		if !said.is {
 			continue

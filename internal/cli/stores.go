@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lakesweep/lakesweep/internal/cli/internal/value"
 	"github.com/lakesweep/lakesweep/store/azure"
 	"github.com/lakesweep/lakesweep/store/gcs"
 	"github.com/lakesweep/lakesweep/store/hdfs"
@@ -44,7 +45,7 @@ func (f *storeFlags) bind(fs *pflag.FlagSet) {
 	for _, s := range storeSettings() {
 		name := envName(s.flag)
 		var to string
-		fs.Var(newValue(&to, "VALUE", func(text string) (string, error) {
+		fs.Var(value.New(&to, "VALUE", func(text string) (string, error) {
 			(*f)[name] = text
 			return text, nil
 		}), s.flag, s.help)
