@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lakesweep/lakesweep/internal/cli/internal/settings"
 	"github.com/lakesweep/lakesweep/internal/cli/internal/talk"
 	"github.com/lakesweep/lakesweep/internal/cli/internal/value"
 	"github.com/lakesweep/lakesweep/report"
@@ -140,7 +141,7 @@ func (a *app) run(body func(ctx context.Context, e engine, args []string) error)
 		a.typed = map[string]bool{}
 		cmd.Flags().Visit(func(f *pflag.Flag) { a.typed[f.Name] = true })
 		a.wishes = wishes(cmd.Flags())
-		if err := a.applySettings(cmd); err != nil {
+		if err := settings.Fill(cmd, a.Env); err != nil {
 			return err
 		}
 		a.running, a.command = true, cmd.Name()

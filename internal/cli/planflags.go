@@ -127,6 +127,20 @@ func (f *planFlags) requests(a *app, tables []string) ([]sweep.PlanRequest, erro
 	return reqs, nil
 }
 
+// checkUnsafe checks that each override names one of the tables as they stand
+// on the command line.
+//
+// Errors: Invalid.
+func checkUnsafe(flag string, named, tables []string) error {
+	for _, n := range named {
+		if !slices.Contains(tables, n) {
+			return invalid("Write the table exactly as the command names it, or leave the flag out.",
+				"--%s names %q, which is no table of this command", flag, n)
+		}
+	}
+	return nil
+}
+
 // wishes returns by format the first of the flags on the command line that only
 // tables of this format heed, by the first word of their help; nil if there is none.
 func wishes(fs *pflag.FlagSet) map[string]string {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lakesweep/lakesweep/internal/cli/internal/settings"
 	"github.com/lakesweep/lakesweep/internal/cli/internal/value"
 	"github.com/lakesweep/lakesweep/store/azure"
 	"github.com/lakesweep/lakesweep/store/gcs"
@@ -43,7 +44,7 @@ type storeFlags map[string]string
 func (f *storeFlags) bind(fs *pflag.FlagSet) {
 	*f = storeFlags{}
 	for _, s := range storeSettings() {
-		name := envName(s.flag)
+		name := settings.EnvName(s.flag)
 		var to string
 		fs.Var(value.New(&to, "VALUE", func(text string) (string, error) {
 			(*f)[name] = text

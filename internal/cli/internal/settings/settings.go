@@ -1,51 +1,53 @@
-package cli
+package settings
 
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/lakesweep/lakesweep/internal/cli/internal/value"
+	"github.com/lakesweep/lakesweep/lake"
 )
 
 const envPrefix = "LAKESWEEP_"
 
-// settings maps a flag's name to the values that a lower layer gives it.
-type settings map[string][]string
+// layer maps a flag's name to the values that a lower layer gives it.
+type layer map[string][]string
 
-// applySettings fills the flags that the command line left alone from the
-// environment, then those still left from the file that --settings names.
-// A name that is no flag of any command is an error: a misspelt
+// Fill fills the flags of cmd that the command line left alone from the
+// environment, then those still left from the file that the flag --settings
+// names. A name that is no flag of any command is an error: a misspelt
 // LAKESWEEP_KEEP_VERSION must not go unseen. A flag of other commands is not.
 //
 // Errors: Invalid.
-func (a *app) applySettings(cmd *cobra.Command) error {
+func Fill(cmd *cobra.Command, env []string) error {
 	known := knownFlags(cmd.Root())
-	env, err := readEnv(a.Env, known)
+	variables, err := readEnv(env, known)
 	if err != nil {
 		return err
 	}
-	if err := env.fill(cmd.Flags(), "the environment", envName); err != nil {
+	if err := variables.fill(cmd.Flags(), "the environment", EnvName); err != nil {
 		return err
 	}
-	if a.flags.settings == "" {
+	name := cmd.Flags().Lookup("settings").Value.String()
+	if name == "" {
 		return nil
 	}
-	file, err := readSettings(a.flags.settings, known)
+	file, err := readFile(name, known)
 	if err != nil {
 		return err
 	}
-	return file.fill(cmd.Flags(), a.flags.settings, func(flag string) string { return flag })
+	return file.fill(cmd.Flags(), name, func(flag string) string { return flag })
 }
 
 // fill sets the flags in fs that nothing has set yet.
-func (s settings) fill(fs *pflag.FlagSet, from string, spell func(string) string) error {
+func (s layer) fill(fs *pflag.FlagSet, from string, spell func(string) string) error {
 	var errs []error
 	fs.VisitAll(func(f *pflag.Flag) {
 		if f.Changed {
@@ -81,14 +83,15 @@ func knownFlags(root *cobra.Command) map[string]bool {
 	return known
 }
 
-func envName(flag string) string {
+// EnvName is the variable that sets a flag.
+func EnvName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 // readEnv collects the variables that are flags. Several values of a flag
 // stand on lines of their own.
-func readEnv(env []string, known map[string]bool) (settings, error) {
-	s := settings{}
+func readEnv(env []string, known map[string]bool) (layer, error) {
+	s := layer{}
 	for _, entry := range env {
 		name, v, _ := strings.Cut(entry, "=")
 		if !strings.HasPrefix(name, envPrefix) || notOurs(name) {
@@ -97,7 +100,7 @@ func readEnv(env []string, known map[string]bool) (settings, error) {
 		flag := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
 		many, ok := known[flag]
 		if !ok {
-			return nil, invalid(suggest(flag, known, envName), "the environment variable %s is no flag of lakesweep", name)
+			return nil, invalid(suggest(flag, known, EnvName), "the environment variable %s is no flag of lakesweep", name)
 		}
 		if many {
 			s[flag] = strings.Split(strings.Trim(v, "\n"), "\n")
@@ -122,20 +125,20 @@ func notOurs(name string) bool {
 	return rest == "PORT"
 }
 
-// readSettings reads a settings file: lines "flag = value", '#' comments and
+// readFile reads a settings file: lines "flag = value", '#' comments and
 // empty lines. A value is what follows, as it stands; a flag that can be given
 // several times may have several lines.
-func readSettings(file string, known map[string]bool) (settings, error) {
+func readFile(file string, known map[string]bool) (layer, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, invalid("Name a file that can be read.", "--settings: %w", err)
 	}
 	defer f.Close() // only read
-	return parseSettings(f, file, known)
+	return parse(f, file, known)
 }
 
-func parseSettings(f io.Reader, file string, known map[string]bool) (settings, error) {
-	s := settings{}
+func parse(f io.Reader, file string, known map[string]bool) (layer, error) {
+	s := layer{}
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff")) // a byte order mark, as some editors write
@@ -162,59 +165,14 @@ func parseSettings(f io.Reader, file string, known map[string]bool) (settings, e
 	return s, nil
 }
 
-// suggest names the flag nearest to a wrong one.
-func suggest(wrong string, known map[string]bool, spell func(string) string) string {
-	best, distance := "", 4
-	for flag := range known {
-		if d := editDistance(wrong, flag); d < distance || d == distance && flag < best {
-			best, distance = flag, d
-		}
-	}
-	if best == "" {
-		return "lakesweep COMMAND --help lists the flags."
-	}
-	return "Did you mean " + spell(best) + "?"
-}
-
-// editDistance is Levenshtein's.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}
-
-// checkUnsafe checks that each override names one of the tables as they stand
-// on the command line.
-//
-// Errors: Invalid.
-func checkUnsafe(flag string, named, tables []string) error {
-	for _, n := range named {
-		if !slices.Contains(tables, n) {
-			return invalid("Write the table exactly as the command names it, or leave the flag out.",
-				"--%s names %q, which is no table of this command", flag, n)
-		}
-	}
-	return nil
-}
-
 // cause is the parse error within what pflag makes of it.
 func cause(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		return inner
 	}
 	return err
+}
+
+func invalid(hint, format string, args ...any) error {
+	return &lake.Error{Kind: lake.Invalid, Err: fmt.Errorf(format, args...), Hint: hint}
 }
