@@ -120,16 +120,11 @@ func usage(name string, f function) string {
 }
 
 func (c *checker) coalesce(e *syntax.Expr, args []*Node) (*Node, error) {
-	types := make([]sql.Type, len(args))
-	for i, a := range args {
-		types[i] = a.Type
-	}
-	t, ok := sql.Widest(types)
-	if !ok {
-		return nil, syntax.Faultf(e.Pos, "the arguments of coalesce have no common type: %s", typeList(types)).Fix("CAST them to one type.")
+	t, err := widest(e.Pos, "the arguments of coalesce", args)
+	if err != nil {
+		return nil, err
 	}
 	for i := range args {
-		var err error
 		if args[i], err = c.implicit(args[i], t, args[i].pos); err != nil {
 			return nil, err
 		}

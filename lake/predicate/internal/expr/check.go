@@ -139,10 +139,10 @@ func (c *checker) cases(e *syntax.Expr, kids []*Node) (*Node, error) {
 			}
 		}
 	}
-	var types []sql.Type
+	var results []*Node
 	for i := range kids {
 		if last := i == len(kids)-1; i%2 == 1 || last {
-			types = append(types, kids[i].Type)
+			results = append(results, kids[i])
 			continue
 		}
 		var err error
@@ -150,15 +150,14 @@ func (c *checker) cases(e *syntax.Expr, kids []*Node) (*Node, error) {
 			return nil, err
 		}
 	}
-	common, ok := sql.Widest(types)
-	if !ok {
-		return nil, syntax.Faultf(e.Pos, "the results of CASE have no common type: %s", typeList(types)).Fix("CAST them to one type.")
+	common, err := widest(e.Pos, "the results of CASE", results)
+	if err != nil {
+		return nil, err
 	}
 	for i := range kids {
 		if i%2 == 0 && i != len(kids)-1 {
 			continue
 		}
-		var err error
 		if kids[i], err = c.implicit(kids[i], common, kids[i].pos); err != nil {
 			return nil, err
 		}
@@ -171,12 +170,4 @@ func (c *checker) cases(e *syntax.Expr, kids []*Node) (*Node, error) {
 		}
 		return kids[len(kids)-1].Eval(r)
 	}}), nil
-}
-
-func typeList(types []sql.Type) string {
-	names := make([]string, len(types))
-	for i, t := range types {
-		names[i] = t.String()
-	}
-	return strings.Join(names, ", ")
 }

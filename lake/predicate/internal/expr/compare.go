@@ -69,13 +69,9 @@ func (c *checker) between(e *syntax.Expr, kids []*Node) (*Node, error) {
 // in checks a list. Unlike a comparison it casts to the widest of all types:
 // a string in it makes everything a string.
 func (c *checker) in(e *syntax.Expr, kids []*Node) (*Node, error) {
-	types := make([]sql.Type, len(kids))
-	for i, k := range kids {
-		types[i] = k.Type
-	}
-	t, ok := sql.Widest(types)
-	if !ok {
-		return nil, syntax.Faultf(e.Pos, "the value and the list of IN have no common type: %s", typeList(types)).Fix("CAST them to one type.")
+	t, err := widest(e.Pos, "the value and the list of IN", kids)
+	if err != nil {
+		return nil, err
 	}
 	if t.Kind == sql.String && kids[0].Type.Kind != sql.String && kids[0].Type.Kind != sql.Void {
 		if err := c.readableList(kids); err != nil {
@@ -83,7 +79,6 @@ func (c *checker) in(e *syntax.Expr, kids []*Node) (*Node, error) {
 		}
 	}
 	for i := range kids {
-		var err error
 		if kids[i], err = c.implicit(kids[i], t, e.Pos); err != nil {
 			return nil, err
 		}

@@ -41,6 +41,19 @@ func (c *checker) implicit(n *Node, to sql.Type, pos int) (*Node, error) {
 	return out, nil
 }
 
+// widest is the type that all of nodes, which are what, widen to.
+func widest(pos int, what string, nodes []*Node) (sql.Type, error) {
+	types, names := make([]sql.Type, len(nodes)), make([]string, len(nodes))
+	for i, n := range nodes {
+		types[i], names[i] = n.Type, n.Type.String()
+	}
+	t, ok := sql.Widest(types)
+	if !ok {
+		return t, syntax.Faultf(pos, "%s have no common type: %s", what, strings.Join(names, ", ")).Fix("CAST them to one type.")
+	}
+	return t, nil
+}
+
 func exampleOf(t sql.Type) string {
 	switch t.Kind {
 	case sql.Date:
