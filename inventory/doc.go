@@ -14,5 +14,10 @@
 //     name that can't be decoded) is left out and counted.
 //  4. A time before 2001 or after now is no time.
 //
+// Its rooms point one way: the front opens and scans lists by what catalog (which
+// files hold the rows) and decode (their forms) say; both hand rows to rowset, and
+// know files by part. columns, value and csv read texts; resolve places the rows
+// below tables; output writes lists.
+//
 // It doesn't know which rows are protected or hidden, nor how old is old enough.
 package inventory

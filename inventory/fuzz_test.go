@@ -3,6 +3,7 @@ package inventory
 import (
 	"testing"
 
+	"github.com/lakesweep/lakesweep/inventory/internal/part"
 	"github.com/lakesweep/lakesweep/lake"
 )
 
@@ -15,7 +16,7 @@ func FuzzList(f *testing.F) {
 		s := newShelf()
 		form.put(s, os)
 		for _, name := range s.Names() {
-			data, err := (&part{r: s, name: name, size: -1}).all(f.Context(), 1<<20)
+			data, err := (&part.Part{Reader: s, Name: name, Size: -1}).All(f.Context(), 1<<20)
 			if err != nil {
 				f.Fatal(err)
 			}
@@ -31,41 +32,6 @@ func FuzzList(f *testing.F) {
 		_, _, err := s.read(t.Context(), Options{Source: "mem://shelf/" + names[int(name)%len(names)]}, "s3")
 		if err != nil && lake.HintOf(err) == "" {
 			t.Fatalf("no hint: %v", err)
-		}
-	})
-}
-
-func FuzzManifest(f *testing.F) {
-	for _, s := range []string{
-		`{"sourceBucket":"b","fileFormat":"CSV","fileSchema":"Bucket, Key","creationTimestamp":"1577836800000","files":[{"key":"a","size":1,"MD5checksum":"x"}]}`,
-		`{"report_config":{"csv_options":{"delimiter":",","header_required":true}},"records_processed":1,"report_shards_file_names":["a"]}`,
-		`{"reportConfig":{"parquetOptions":{}},"recordsProcessed":"1","reportNames":["gs://b/a"],"targetDatetime":{"year":2024}}`,
-		`{"destinationContainer":"c","files":[{"blob":"a","size":1}],"ruleDefinition":{"format":"csv"},"status":"Succeeded","summary":{"objectCount":1}}`, `{`, `[]`, `null`,
-	} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		m, kind, err := parseManifest(data)
-		if err != nil || kind == "" {
-			return
-		}
-		s := &Source{}
-		p := &part{place: "manifest"}
-		switch kind {
-		case "s3-inventory":
-			err = s.s3(&m, p)
-		case "azure-inventory":
-			err = s.azure(&m, p)
-		default:
-			err = s.gcs(&m, p)
-		}
-		if err != nil && lake.HintOf(err) == "" {
-			t.Fatalf("no hint: %v", err)
-		}
-		for _, d := range s.parts {
-			if err == nil && d.name == "" {
-				t.Fatalf("a file without a name in %+v", m)
-			}
 		}
 	})
 }

@@ -121,9 +121,9 @@ func TestConvertMaps(t *testing.T) {
 	roots := []string{"s3://b/t", "/data/t"}
 	for _, maps := range [][]Map{
 		nil,
-		{{"s3://b/old", "s3://b/t"}},
-		{{"s3://b/t", "/data/t"}, {"s3://b", "/data/t/more"}},
-		{{"gs://", "s3://"}, {"s3://g", "/data"}, {"/mnt/lake", "s3://b"}},
+		{{From: "s3://b/old", To: "s3://b/t"}},
+		{{From: "s3://b/t", To: "/data/t"}, {From: "s3://b", To: "/data/t/more"}},
+		{{From: "gs://", To: "s3://"}, {From: "s3://g", To: "/data"}, {From: "/mnt/lake", To: "s3://b"}},
 	} {
 		s := newShelf()
 		s.Put("l.csv", []byte("path,size,modified\n"+strings.Join(names, ",1,2020-01-01\n")+",1,2020-01-01\n"), written)
@@ -132,7 +132,15 @@ func TestConvertMaps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := NewResolver(places(t, roots...), maps)
+			var places []lake.Root
+			for _, root := range roots {
+				place, err := lake.ParsePlace(root)
+				if err != nil {
+					t.Fatal(err)
+				}
+				places = append(places, place)
+			}
+			r, err := NewResolver(places, maps)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,7 +2,6 @@ package inventory
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,32 +9,56 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lakesweep/lakesweep/inventory/internal/catalog"
+	"github.com/lakesweep/lakesweep/inventory/internal/part"
 	"github.com/lakesweep/lakesweep/lake"
-	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/store"
 )
 
 // openFile opens a list that is named by one file: the list itself or a manifest.
-func (s *Source) openFile(ctx context.Context, place lake.Root, p part) error {
-	if folder, ok := place.Parent(); ok && isMetadata(p.name) && lake.Key(folder.Path).Base() == "metadata" {
+func (s *Source) openFile(ctx context.Context, place lake.Root, p part.Part) error {
+	if folder, ok := place.Parent(); ok && lake.IcebergMetadata(p.Name) && lake.Key(folder.Path).Base() == "metadata" {
 		if root, ok := folder.Parent(); ok {
-			return s.openIceberg(ctx, root, "metadata/"+p.name)
+			return s.take(s.catalog().Iceberg(ctx, root, "metadata/"+p.Name))
 		}
 	}
-	if strings.HasSuffix(strings.ToLower(p.name), ".json") {
-		if ok, err := s.openManifest(ctx, place, &p); ok || err != nil {
-			return err
+	if strings.HasSuffix(strings.ToLower(p.Name), ".json") {
+		if l, err := s.catalog().Manifest(ctx, place, &p); l != nil || err != nil {
+			return s.take(l, err)
 		}
 	}
-	s.parts = []part{p}
-	if err := s.sniff(ctx, &p); err != nil {
+	s.parts = []part.Part{p}
+	if err := s.form.Sniff(ctx, &p); err != nil {
 		return err
 	}
-	if s.info.Kind == "" {
-		s.info.Kind = s.form.kind
-	}
-	s.info.Encoding = s.form.encoding
+	s.info.Kind, s.info.Encoding = s.form.Kind, s.form.Encoding
+	s.takeHead()
 	return nil
+}
+
+// catalog opens lists that say themselves which files hold their rows.
+func (s *Source) catalog() *catalog.Opener {
+	return &catalog.Opener{Source: s.o.Source, Stores: s.o.Stores, Now: s.o.Now, Workers: s.o.Workers, Form: s.form}
+}
+
+// take takes over what a catalog says.
+func (s *Source) take(l *catalog.List, err error) error {
+	if err != nil {
+		return err
+	}
+	s.parts, s.form = l.Parts, l.Form
+	s.info.Kind, s.info.Encoding, s.info.Rows, s.info.Notes = l.Kind, l.Encoding, l.Rows, l.Notes
+	s.info.Taken, s.info.TakenFrom = l.Taken, l.TakenFrom
+	s.takeHead()
+	return nil
+}
+
+// takeHead takes over the head of a list that lakesweep wrote.
+func (s *Source) takeHead() {
+	if h := s.form.Written; h != nil {
+		s.info.Kind, s.info.Partial = h.Kind, h.Kind == "plan"
+		s.info.Taken, s.info.TakenFrom = h.Taken, "list"
+	}
 }
 
 // openFolder opens a list that is a folder: a table, a report with its
@@ -44,10 +67,10 @@ func (s *Source) openFolder(ctx context.Context, place lake.Root) error {
 	var top []store.Info
 	r, err := s.o.Stores.OpenReader(ctx, place)
 	if err == nil {
-		top, err = list(ctx, r, "")
+		top, err = catalog.Level(ctx, r, "")
 	}
-	if isMissing(err) || err == nil && len(top) == 0 {
-		return invalid(s.o.Source, fs.ErrNotExist, "Name a file, a folder of files, a manifest.json or a Delta table.")
+	if part.Missing(err) || err == nil && len(top) == 0 {
+		return catalog.Invalid(s.o.Source, fs.ErrNotExist, "Name a file, a folder of files, a manifest.json or a Delta table.")
 	}
 	if err != nil {
 		return err
@@ -57,16 +80,16 @@ func (s *Source) openFolder(ctx context.Context, place lake.Root) error {
 		isDir := e.Kind == store.Dir || e.Kind == store.Marker
 		switch {
 		case isDir && e.Name == "_delta_log":
-			return s.openDelta(ctx, r, place)
+			return s.take(s.catalog().Delta(ctx, r, place))
 		case isDir && e.Name == ".hoodie":
-			return s.unsupported("a Hudi table", "Export the list as Parquet or CSV.")
+			return catalog.Unsupported(s.o.Source, "a Hudi table", "Export the list as Parquet or CSV.")
 		case isDir && e.Name == "metadata":
-			iceberg, err := isIceberg(ctx, r)
+			iceberg, err := catalog.IsIceberg(ctx, r)
 			if err != nil {
 				return err
 			}
 			if iceberg {
-				return s.openIceberg(ctx, place, "")
+				return s.take(s.catalog().Iceberg(ctx, place, ""))
 			}
 		case e.Kind == store.File && strings.HasSuffix(e.Name, "manifest.json"):
 			manifests = append(manifests, e)
@@ -80,7 +103,7 @@ func (s *Source) openFolder(ctx context.Context, place lake.Root) error {
 		}
 		at := place
 		at.Path = path.Join(place.Path, name)
-		return s.openFile(ctx, at, part{r: r, name: name, place: at.String(), size: info.Size, modified: info.Modified})
+		return s.openFile(ctx, at, part.Part{Reader: r, Name: name, Place: at.String(), Size: info.Size, Modified: info.Modified})
 	}
 	return s.openFiles(ctx, r, place, top)
 }
@@ -97,7 +120,7 @@ func (s *Source) openFiles(ctx context.Context, r store.Reader, place lake.Root,
 		}
 		switch e.Kind {
 		case store.Dir:
-			below, err := list(ctx, r, e.Name+"/")
+			below, err := catalog.Level(ctx, r, e.Name+"/")
 			if err != nil {
 				return err
 			}
@@ -110,92 +133,25 @@ func (s *Source) openFiles(ctx context.Context, r store.Reader, place lake.Root,
 				}
 				e = info
 			}
-			s.parts = append(s.parts, part{r: r, name: e.Name, place: place.Join(lake.Key(e.Name)), size: e.Size, modified: e.Modified})
+			s.parts = append(s.parts, part.Part{Reader: r, Name: e.Name, Place: place.Join(lake.Key(e.Name)), Size: e.Size, Modified: e.Modified})
 		case store.Symlink:
-			return invalid(s.o.Source, fmt.Errorf("%s is a symbolic link", e.Name), "Put the file itself there, or name a folder without links.")
+			return catalog.Invalid(s.o.Source, fmt.Errorf("%s is a symbolic link", e.Name), "Put the file itself there, or name a folder without links.")
 		}
 	}
 	if len(s.parts) == 0 {
-		return invalid(s.o.Source, errors.New("no file in the folder"), "Name a file, a folder of files, a manifest.json or a Delta table.")
+		return catalog.Invalid(s.o.Source, errors.New("no file in the folder"), "Name a file, a folder of files, a manifest.json or a Delta table.")
 	}
-	slices.SortFunc(s.parts, func(a, b part) int { return strings.Compare(a.name, b.name) })
-	kind := extension(s.parts[0].name)
+	slices.SortFunc(s.parts, func(a, b part.Part) int { return strings.Compare(a.Name, b.Name) })
+	kind := part.Extension(s.parts[0].Name)
 	for _, p := range s.parts {
-		if extension(p.name) != kind {
-			return invalid(s.o.Source, fmt.Errorf("files of several forms: %s and %s", s.parts[0].name, p.name), "Name the manifest.json of a report, or a folder that holds nothing but the list.")
+		if part.Extension(p.Name) != kind {
+			return catalog.Invalid(s.o.Source, fmt.Errorf("files of several forms: %s and %s", s.parts[0].Name, p.Name), "Name the manifest.json of a report, or a folder that holds nothing but the list.")
 		}
 	}
-	if err := s.sniff(ctx, &s.parts[0]); err != nil {
+	if err := s.form.Sniff(ctx, &s.parts[0]); err != nil {
 		return err
 	}
-	s.info.Kind, s.info.Encoding = s.form.kind, s.form.encoding
+	s.takeHead()
+	s.info.Kind, s.info.Encoding = s.form.Kind, s.form.Encoding
 	return nil
 }
-
-func extension(name string) string {
-	name = strings.ToLower(name)
-	for _, suffix := range []string{".gz", ".zst"} {
-		name = strings.TrimSuffix(name, suffix)
-	}
-	return path.Ext(name)
-}
-
-// list returns one level of a folder.
-func list(ctx context.Context, r store.Reader, prefix string) (out []store.Info, err error) {
-	req := store.PageRequest{Prefix: prefix, Dirs: true}
-	for {
-		page, err := r.List(ctx, req)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, page.Entries...)
-		if page.Next == "" {
-			return out, nil
-		}
-		req.Token = page.Next
-	}
-}
-
-func isIceberg(ctx context.Context, r store.Reader) (bool, error) {
-	entries, err := list(ctx, r, "metadata/")
-	return slices.ContainsFunc(entries, func(e store.Info) bool { return isMetadata(e.Name) }), err
-}
-
-// isMetadata reports whether a file's name is that of an Iceberg table's metadata.
-func isMetadata(name string) bool {
-	return lake.IcebergMetadata(name)
-}
-
-// ownList takes the root and the time of a plan or a list of ours.
-//
-// Errors: Damaged for a head that can't be read.
-func (s *Source) ownList(f *parquetFile) error {
-	if text, ok := f.file.Lookup(filelist.HeadKey); ok {
-		var h filelist.Head
-		if err := json.Unmarshal([]byte(text), &h); err != nil {
-			return f.part.damaged(fmt.Errorf("head of the plan: %w", err))
-		}
-		s.info.Kind, s.info.Partial = "plan", true
-		s.form.root, s.form.own = h.Table, true
-		s.info.Taken, s.info.TakenFrom = h.Created, "list"
-	} else if text, ok := f.file.Lookup(filelist.ListKey); ok {
-		var h filelist.ListHead
-		if err := json.Unmarshal([]byte(text), &h); err != nil {
-			return f.part.damaged(fmt.Errorf("head of the list: %w", err))
-		}
-		s.info.Kind = "list"
-		s.form.root, s.form.own = h.Root, true
-		s.info.Taken, s.info.TakenFrom = h.Taken, "list"
-	}
-	return nil
-}
-
-func (s *Source) unsupported(what, hint string) error {
-	return &lake.Error{Op: "open inventory", Table: s.o.Source, Kind: lake.Unsupported, Err: errors.New(what), Hint: hint}
-}
-
-func invalid(source string, err error, hint string) error {
-	return &lake.Error{Op: "open inventory", Table: source, Kind: lake.Invalid, Err: err, Hint: hint}
-}
-
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lakesweep/lakesweep/inventory/internal/part"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 )
@@ -33,8 +34,8 @@ func TestRefused(t *testing.T) {
 	}
 	const first, manifest = "inv/b/daily/data/0.csv", "inv/b/daily/2024-05-06T07-08Z/manifest.json"
 	data := func(s *shelf, name string) []byte {
-		p := part{r: s, name: name, size: -1}
-		b, err := p.all(context.Background(), 1<<20)
+		p := part.Part{Reader: s, Name: name, Size: -1}
+		b, err := p.All(context.Background(), 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}

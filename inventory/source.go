@@ -3,18 +3,16 @@ package inventory
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/lakesweep/lakesweep/inventory/internal/catalog"
+	"github.com/lakesweep/lakesweep/inventory/internal/decode"
+	"github.com/lakesweep/lakesweep/inventory/internal/part"
+	"github.com/lakesweep/lakesweep/inventory/internal/resolve"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 )
@@ -54,17 +52,8 @@ type Info struct {
 type Source struct {
 	o     Options
 	info  Info
-	form  form
-	parts []part
-}
-
-// form is how the files of a list are laid out.
-type form struct {
-	kind string // "parquet", "csv", "jsonl", "paths"
-	csv  csvForm
-	spelling
-
-	fields map[int]string // columns of an Iceberg table by their ids, whatever a file calls them
+	form  decode.Form
+	parts []part.Part
 }
 
 // Open looks at a list and finds its files, its form and its age. Nothing but
@@ -80,16 +69,16 @@ func Open(ctx context.Context, o Options) (*Source, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Source{o: o, info: Info{Source: o.Source, Rows: -1, Columns: map[string]string{}}}
+	s := &Source{o: o, info: Info{Source: o.Source, Rows: -1}}
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
-	s.info.Files, s.info.Bytes = len(s.parts), 0
+	s.info.Columns, s.info.Files, s.info.Bytes = s.form.Columns, len(s.parts), 0
 	for _, p := range s.parts {
-		if p.size < 0 || s.info.Bytes < 0 {
+		if p.Size < 0 || s.info.Bytes < 0 {
 			s.info.Bytes = -1
 		} else {
-			s.info.Bytes += p.size
+			s.info.Bytes += p.Size
 		}
 	}
 	s.age()
@@ -101,10 +90,10 @@ func (s *Source) open(ctx context.Context) error {
 		return s.openQuery(ctx)
 	}
 	spelled := s.o.Source
-	if !isAbsolute(spelled) && !filepath.IsAbs(spelled) {
+	if !resolve.IsAbsolute(spelled) && !filepath.IsAbs(spelled) {
 		absolute, err := filepath.Abs(spelled)
 		if err != nil {
-			return invalid(s.o.Source, err, "Write an absolute path.")
+			return catalog.Invalid(s.o.Source, err, "Write an absolute path.")
 		}
 		spelled = absolute
 	}
@@ -112,7 +101,7 @@ func (s *Source) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.spelled(); err != nil {
+	if s.form, err = decode.NewForm(s.o.Columns); err != nil {
 		return err
 	}
 	p, found, err := s.file(ctx, place)
@@ -125,50 +114,34 @@ func (s *Source) open(ctx context.Context) error {
 	return s.openFolder(ctx, place)
 }
 
-// spelled reads the options about names.
-func (s *Source) spelled() error {
-	s.form.scheme = "s3"
-	if v := s.o.Columns["scheme"]; v != "" {
-		s.form.scheme = v
-	}
-	if v := s.o.Columns["encoding"]; v != "" {
-		e, err := parseEncoding(v)
-		if err != nil {
-			return err
-		}
-		s.form.encoding = e
-	}
-	return nil
-}
-
 // file looks for a file at place.
-func (s *Source) file(ctx context.Context, place lake.Root) (part, bool, error) {
+func (s *Source) file(ctx context.Context, place lake.Root) (part.Part, bool, error) {
 	parent, ok := place.Parent()
 	if !ok {
-		return part{}, false, nil
+		return part.Part{}, false, nil
 	}
 	r, err := s.o.Stores.OpenReader(ctx, parent)
-	if isMissing(err) {
-		return part{}, false, nil
+	if part.Missing(err) {
+		return part.Part{}, false, nil
 	}
 	if err != nil {
-		return part{}, false, err
+		return part.Part{}, false, err
 	}
 	name := lake.Key(place.Path).Base()
 	info, err := r.Stat(ctx, name)
 	switch {
-	case isMissing(err):
-		return part{}, false, nil
+	case part.Missing(err):
+		return part.Part{}, false, nil
 	case err != nil:
-		return part{}, false, err
+		return part.Part{}, false, err
 	case info.Kind == store.Symlink:
-		return part{}, false, invalid(s.o.Source, errors.New("a symbolic link"), "Name the file that it points to.")
+		return part.Part{}, false, catalog.Invalid(s.o.Source, errors.New("a symbolic link"), "Name the file that it points to.")
 	case info.Kind == store.Other:
-		return part{}, false, invalid(s.o.Source, errors.New("neither a file nor a folder"), "A list is read more than once: write it to a file, and name that.")
+		return part.Part{}, false, catalog.Invalid(s.o.Source, errors.New("neither a file nor a folder"), "A list is read more than once: write it to a file, and name that.")
 	case info.Kind != store.File:
-		return part{}, false, nil
+		return part.Part{}, false, nil
 	}
-	return part{r: r, name: name, place: place.String(), size: info.Size, modified: info.Modified}, true, nil
+	return part.Part{Reader: r, Name: name, Place: place.String(), Size: info.Size, Modified: info.Modified}, true, nil
 }
 
 // age settles when the scan began.
@@ -182,8 +155,8 @@ func (s *Source) age() {
 		return
 	}
 	for _, p := range s.parts {
-		if !p.modified.IsZero() && (s.info.Taken.IsZero() || p.modified.Before(s.info.Taken)) {
-			s.info.Taken, s.info.TakenFrom = p.modified.UTC(), "modified"
+		if !p.Modified.IsZero() && (s.info.Taken.IsZero() || p.Modified.Before(s.info.Taken)) {
+			s.info.Taken, s.info.TakenFrom = p.Modified.UTC(), "modified"
 		}
 	}
 }
@@ -193,112 +166,4 @@ func (s *Source) Info() Info {
 	out := s.info
 	out.Columns = maps.Clone(s.info.Columns)
 	return out
-}
-
-// Rows hands on all rows of the list, in no order. emit is called by several
-// goroutines at once; a batch is lent for the call, its strings may be kept.
-// What was handed on counts only if Rows returns no error.
-//
-// Shape: up to 1e10 rows; memory for at most 3 MiB a worker and column in use,
-// and of a journal 32 MiB more.
-// Errors: Damaged for a file that is missing, cut or not the manifest's;
-// Invalid for a file without the columns; emit's first error.
-func (s *Source) Rows(ctx context.Context, emit func([]Row) error) (Counts, error) {
-	return s.rows(ctx, nil, emit)
-}
-
-// rows is Rows; of a journal only the rows that needed reports matter, nil needs all.
-func (s *Source) rows(ctx context.Context, needed func([]Row, []bool), emit func([]Row) error) (_ Counts, err error) {
-	var mu sync.Mutex
-	var total Counts
-	count := func(c Counts) {
-		mu.Lock()
-		defer mu.Unlock()
-		total.add(c)
-	}
-	expected := max(s.info.Rows, 0)
-	var done atomic.Int64
-	observe := func(rows []Row) {
-		s.o.Observer.Emit(lake.Event{Stage: "inventory", Done: done.Add(int64(len(rows))), Expected: expected})
-	}
-	r := run{clock: times{now: s.o.Now().UTC()}, count: count, emit: func(rows []Row) error {
-		observe(rows)
-		return emit(rows)
-	}}
-	if s.form.journal {
-		r.replay = newReplay(needed, observe, emit)
-		defer func() { err = errors.Join(err, r.replay.close()) }()
-	}
-	if err := s.readParts(ctx, r); err != nil {
-		return total, err
-	}
-	if err := s.checkEncoding(total.signs); err != nil {
-		return total, err
-	}
-	if total.Rows < s.info.Rows {
-		return total, &lake.Error{Op: "read inventory", Table: s.o.Source, Kind: lake.Damaged,
-			Err: fmt.Errorf("%d rows, but the manifest counts %d", total.Rows, s.info.Rows), Hint: "Fetch the inventory again, or take an older one; nothing was deleted."}
-	}
-	if r.replay != nil {
-		deleted, err := r.replay.finish()
-		if total.Deleted += deleted; err != nil {
-			return total, err
-		}
-	}
-	s.o.Observer.Emit(lake.Event{Stage: "inventory", Done: done.Load(), Expected: expected, Finished: true})
-	return total, nil
-}
-
-// run is one reading of a list.
-type run struct {
-	clock  times
-	emit   func([]Row) error
-	replay *replay // of a journal; nil otherwise
-	count  func(Counts)
-}
-
-func (s *Source) readParts(ctx context.Context, r run) error {
-	files := min(s.o.Workers, max(len(s.parts), 1))
-	within := (s.o.Workers + files - 1) / files
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(files)
-	for i := range s.parts {
-		g.Go(func() error { return s.readPart(ctx, &s.parts[i], within, r) })
-	}
-	return g.Wait()
-}
-
-func (s *Source) readPart(ctx context.Context, p *part, workers int, r run) (err error) {
-	if s.form.kind == "parquet" {
-		f, err := openParquet(ctx, p)
-		if err != nil {
-			return err
-		}
-		return errors.Join(f.read(ctx, workers, s.o.Columns, s.form, r), f.close())
-	}
-	in, err := p.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, in.close()) }()
-	text, err := in.text()
-	if err != nil {
-		return err
-	}
-	var rows io.Reader = text
-	if workers > 1 {
-		readCtx, cancel := context.WithCancel(ctx)
-		a := readAhead(readCtx, text)
-		defer func() { cancel(); <-a.done }()
-		rows = a
-	}
-	b := newBatch(s.form.spelling, r)
-	if err := s.form.read(rows, s.o.Columns, r.clock, b); err != nil {
-		if b.failed != nil || lake.HintOf(err) != "" || ctx.Err() != nil {
-			return err
-		}
-		return p.damaged(err)
-	}
-	r.count(b.counts)
-	return in.finish()
 }
