@@ -156,7 +156,7 @@ func (r *Run) result(plan timeline.CleanPlan, names map[string][]string, dead []
 // for a LOCAL timeline whose zone isn't known.
 // Source: spec/hudi-clean.md section 2.3.
 func (r *Run) nextTime(ctx context.Context) (string, error) {
-	zone, err := timeline.Zone(r.t.properties, r.t.o.Zone)
+	zone, err := r.t.zone()
 	if err != nil {
 		return "", err
 	}

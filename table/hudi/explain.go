@@ -6,6 +6,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/expiry"
 	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
 	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
@@ -73,8 +74,8 @@ func (p *Plan) explain(ctx context.Context, x table.Explanation, f folder.Partit
 			return x, err
 		}
 		for _, v := range rulings {
-			if v.slice.Has(of.File) {
-				x.Verdict, x.Because = v.verdict(), append(x.Because, v.because)
+			if v.Slice.Has(of.File) {
+				x.Verdict, x.Because = v.Verdict(), append(x.Because, v.Because)
 			}
 		}
 	}
@@ -90,7 +91,7 @@ func (p *Plan) explain(ctx context.Context, x table.Explanation, f folder.Partit
 
 // rulings appends a group's to out. Where the plan does nothing, every slice
 // stays.
-func (p *Plan) rulings(g *filegroup.Group, out []ruling) ([]ruling, error) {
+func (p *Plan) rulings(g *filegroup.Group, out []expiry.Ruling) ([]expiry.Ruling, error) {
 	if !p.Nothing {
 		return p.rule(g, out)
 	}
@@ -104,17 +105,7 @@ func (p *Plan) rulings(g *filegroup.Group, out []ruling) ([]ruling, error) {
 		case replaced:
 			rule = "its file group was replaced, but no clean takes it now: " + p.Why
 		}
-		out = append(out, ruling{slice: s, group: g.ID, newest: newest, because: table.Because{Action: "retained", Rule: rule}})
+		out = append(out, expiry.Ruling{Slice: s, Group: g.ID, Newest: newest, Because: table.Because{Action: "retained", Rule: rule}})
 	}
 	return out, nil
-}
-
-func (v ruling) verdict() string {
-	switch {
-	case v.dead:
-		return "dead"
-	case v.newest:
-		return "live"
-	}
-	return "history"
 }

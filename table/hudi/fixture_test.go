@@ -14,6 +14,7 @@ import (
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table/hudi/internal/fixture"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
+	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
 func configOf(t *testing.T, p fixture.Policy) retain.Config {
@@ -104,7 +105,10 @@ func TestPlansAreHudis(t *testing.T) {
 				} else if claim != nil {
 					earliest = claim.Time
 				}
-				if _, pending := tab.earliestPending(); pending && p.Config.Policy == retain.LatestHours && earliest < policy.Earliest {
+				pending := slices.ContainsFunc(tab.timeline.Instants, func(i timeline.Instant) bool {
+					return timeline.IsWrite(i.Action) && i.Action != timeline.LogCompaction && i.State != timeline.Completed
+				})
+				if pending && p.Config.Policy == retain.LatestHours && earliest < policy.Earliest {
 					earliest = policy.Earliest // careful difference 7
 				}
 				if earliest != policy.Earliest || p.Last != policy.LastComplete {

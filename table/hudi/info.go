@@ -61,7 +61,7 @@ func (t *Table) Info() table.Info {
 			info.Properties[k] = v
 		}
 	}
-	zone, err := timeline.Zone(p, t.o.Zone)
+	zone, err := t.zone()
 	if err != nil {
 		zone = time.UTC
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/hudi/expiry"
 	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
 	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
@@ -29,11 +30,11 @@ func (p *Plan) judge(ctx context.Context, f *folder.Partition, out []lake.Verdic
 		return nil, sum, err
 	}
 	var ghosts []string
-	var rulings []ruling
+	var rulings []expiry.Ruling
 	active := false
 	for i := range groups {
 		g := &groups[i]
-		if _, replaced := p.rules.services.Replaced[g.ID]; !replaced {
+		if _, replaced := p.rules.Services.Replaced[g.ID]; !replaced {
 			active = true
 		}
 		for _, s := range g.Hidden {
@@ -45,14 +46,14 @@ func (p *Plan) judge(ctx context.Context, f *folder.Partition, out []lake.Verdic
 		for i := range rulings {
 			v := &rulings[i]
 			p.count(&sum, v)
-			if !v.dead {
+			if !v.Dead {
 				continue
 			}
-			v.slice.Files(func(one *folder.File) {
+			v.Slice.Files(func(one *folder.File) {
 				if one.Missing {
 					ghosts = append(ghosts, strings.Clone(one.Name))
 				} else {
-					out = append(out, lake.Verdict{Key: one.Key, Size: one.Size, Modified: one.Modified, Reason: v.reason, ETag: one.ETag})
+					out = append(out, lake.Verdict{Key: one.Key, Size: one.Size, Modified: one.Modified, Reason: v.Reason, ETag: one.ETag})
 				}
 			})
 		}
@@ -100,11 +101,11 @@ func (p *Plan) judge(ctx context.Context, f *folder.Partition, out []lake.Verdic
 
 // rule appends to out the rulings on a group: by the policy, or by a pending
 // clean's plan.
-func (p *Plan) rule(g *filegroup.Group, out []ruling) ([]ruling, error) {
+func (p *Plan) rule(g *filegroup.Group, out []expiry.Ruling) ([]expiry.Ruling, error) {
 	if p.Resumes != "" {
 		return p.resumed(g, out)
 	}
-	return p.rules.group(g, out), nil
+	return p.rules.Group(g, out), nil
 }
 
 // partitionDead reports whether the folder of a partition without an active
@@ -115,7 +116,7 @@ func (p *Plan) rule(g *filegroup.Group, out []ruling) ([]ruling, error) {
 func (p *Plan) partitionDead(f *folder.Partition, dead int) bool {
 	return f.Path != "" && p.t.partitioned() && f.Marker != nil && (dead > 0 || p.Resumes != "") &&
 		dead == len(f.Files)-missing(f.Files) && len(f.Unlisted) == 0 && len(f.Foreign) == 0 && !f.Nested &&
-		(p.Resumes != "" && p.rules.dead[f.Path] || p.Resumes == "" && (p.Config.Policy == retain.LatestVersions || p.rules.services.LastReplaced[f.Path] < p.rules.earliest))
+		(p.Resumes != "" && p.going[f.Path] || p.Resumes == "" && (p.Config.Policy == retain.LatestVersions || p.rules.Services.LastReplaced[f.Path] < p.rules.Earliest))
 }
 
 func missing(files []folder.File) (n int) {
@@ -129,9 +130,9 @@ func missing(files []folder.File) (n int) {
 
 // count adds the files of a slice that stays, and notes groups that were
 // replaced before the earliest commit and stay all the same.
-func (p *Plan) count(sum *Summary, v *ruling) {
-	if !v.dead {
-		v.slice.Files(func(f *folder.File) {
+func (p *Plan) count(sum *Summary, v *expiry.Ruling) {
+	if !v.Dead {
+		v.Slice.Files(func(f *folder.File) {
 			sum.LiveFiles++
 			if !f.Missing {
 				sum.LiveBytes += max(f.Size, 0)
@@ -139,13 +140,13 @@ func (p *Plan) count(sum *Summary, v *ruling) {
 			}
 			sum.MissingCount++
 			if len(sum.LiveMissing) < sample {
-				sum.LiveMissing = append(sum.LiveMissing, string(folder.Key(v.group.Partition, f.Name)))
+				sum.LiveMissing = append(sum.LiveMissing, string(folder.Key(v.Group.Partition, f.Name)))
 			}
 		})
 	}
-	if v.replaced && !v.dead && v.because.Action != "savepoint" {
-		by := p.rules.services.Replaced[v.group].Time
-		if (by < p.rules.earliest || p.Config.Policy == retain.LatestVersions) && (sum.HeldBack == "" || by < sum.HeldBack) {
+	if v.Replaced && !v.Dead && v.Because.Action != "savepoint" {
+		by := p.rules.Services.Replaced[v.Group].Time
+		if (by < p.rules.Earliest || p.Config.Policy == retain.LatestVersions) && (sum.HeldBack == "" || by < sum.HeldBack) {
 			sum.HeldBack = by
 		}
 	}

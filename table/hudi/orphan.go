@@ -57,7 +57,7 @@ func (p *Plan) orphans(ctx context.Context, out []lake.Verdict, f *folder.Partit
 
 // orphan reports whether no timeline, savepoint or pending plan knows a file.
 func (p *Plan) orphan(ctx context.Context, partition string, f folder.File) (bool, error) {
-	s := p.rules.services
+	s := p.rules.Services
 	_, saved := s.Saved[f.Name]
 	_, planned := s.Planned[filegroup.PlannedFile{Partition: partition, Name: f.Name}]
 	if f.Missing || saved || planned || f.Log && p.t.timeline.Layout == timeline.Layout1 {

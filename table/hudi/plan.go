@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/hudi/expiry"
 	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
@@ -30,9 +31,10 @@ type Plan struct {
 	Summary     Summary
 
 	t       *Table
-	rules   rules
+	rules   expiry.Rules
 	last    *lastClean                 // nil if there was none
 	pending map[string]map[string]bool // of a pending clean: partition → names
+	going   map[string]bool            // of a pending clean: partitions to be deleted
 	start   []string
 	descend bool
 }
@@ -101,12 +103,12 @@ func (t *Table) plan(ctx context.Context, c retain.Config) (*Plan, error) {
 	if since := commitsSince(writes, last); since < c.TriggerCommits {
 		return p.nothing(fmt.Sprintf("%d commits since the last clean, %d are wanted", since, c.TriggerCommits))
 	}
-	if p.Earliest, p.Why, err = t.earliest(c, t.o.Now(), last); err != nil {
+	if p.Earliest, p.Why, err = expiry.Earliest(t.timeline, c, t.o.Now(), t.zone, p.claimed()); err != nil {
 		return nil, err
 	}
-	p.rules = rules{c: c, services: &t.services}
+	p.rules = expiry.Rules{Config: c, Services: &t.services}
 	if p.Earliest != nil {
-		p.rules.earliest = p.Earliest.Time
+		p.rules.Earliest = p.Earliest.Time
 	} else if c.Policy != retain.LatestVersions {
 		return p.nothing(p.Why)
 	}
@@ -120,7 +122,7 @@ func (t *Table) plan(ctx context.Context, c retain.Config) (*Plan, error) {
 // looked at for leftovers all the same.
 func (p *Plan) nothing(why string) (*Plan, error) {
 	p.Nothing, p.Why = true, why
-	p.rules.services = &p.t.services
+	p.rules.Services = &p.t.services
 	if !p.Config.Orphans {
 		return p, nil
 	}
@@ -365,15 +367,24 @@ func (p *Plan) partial() bool { return p.Config.Filtered() || p.Summary.Left > 0
 // ahead reports whether what a partial clean claims is no clean's: there is
 // none before it that looked at all partitions. The next one has to.
 func (p *Plan) ahead() bool {
-	return p.partial() && (p.last == nil || p.last.meta.Earliest == "" || p.last.meta.Extra[extraAhead] != "")
+	return p.partial() && (p.claimed() == "" || p.last.meta.Extra[extraAhead] != "")
+}
+
+// claimed is the earliest commit to retain that the last clean claims, "" for
+// none.
+func (p *Plan) claimed() string {
+	if p.last == nil {
+		return ""
+	}
+	return p.last.meta.Earliest
 }
 
 // claimBefore is what the clean before claims, also where the commit is archived.
 func (p *Plan) claimBefore() *timeline.Instant {
-	if p.last == nil || p.last.meta.Earliest == "" {
+	at := p.claimed()
+	if at == "" {
 		return nil
 	}
-	at := p.last.meta.Earliest
 	for _, i := range p.t.timeline.Writes() {
 		if i.Time == at {
 			return &i
@@ -400,7 +411,7 @@ func (p *Plan) Cutoff() time.Time {
 	if p.Earliest == nil {
 		return time.Time{}
 	}
-	zone, err := timeline.Zone(p.t.properties, p.t.o.Zone)
+	zone, err := p.t.zone()
 	if err != nil {
 		return time.Time{}
 	}

@@ -73,7 +73,7 @@ func (r *Run) holdBack(p *timeline.CleanPlan) {
 		if i.Action.Comparable() != timeline.ReplaceCommit || i.State == timeline.Completed && slices.Contains(planned, mark(i)) {
 			continue
 		}
-		if b := before(r.t.timeline.Writes(), i.Time); b != nil {
+		if b := r.t.timeline.WriteBefore(i.Time); b != nil {
 			i = *b
 		}
 		if p.Earliest == nil || i.Time < p.Earliest.Timestamp {

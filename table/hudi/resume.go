@@ -9,6 +9,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
+	"github.com/lakesweep/lakesweep/table/hudi/expiry"
 	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
 	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
@@ -66,16 +67,17 @@ func (p *Plan) resume(i timeline.Instant, plan timeline.CleanPlan) error {
 		return err
 	}
 	p.pending, p.Extra = names, plan.Extra
-	p.rules = rules{c: p.Config, services: &p.t.services, dead: make(map[string]bool)}
+	p.rules = expiry.Rules{Config: p.Config, Services: &p.t.services}
+	p.going = make(map[string]bool)
 	if e := plan.Earliest; e != nil {
 		p.Earliest = &timeline.Instant{Time: e.Timestamp, Action: timeline.Action(e.Action), State: timeline.Completed}
-		p.rules.earliest = e.Timestamp
+		p.rules.Earliest = e.Timestamp
 	}
 	for _, d := range plan.DeadPartitions {
 		if err := folder.Check(d); err != nil {
 			return err
 		}
-		p.rules.dead[d] = true
+		p.going[d] = true
 	}
 	for partition := range names {
 		p.start = append(p.start, partition)
@@ -149,12 +151,12 @@ func (t *Table) nameIn(partition, path string) (string, error) {
 // resumed appends to out rulings on a group by the pending plan. What came to need a file since
 // the plan was made stops the clean. A leftover that the plan takes for a slice, as Hudi does, is
 // ruled on too: the clean can't complete while it stands.
-func (p *Plan) resumed(g *filegroup.Group, out []ruling) ([]ruling, error) {
-	_, replaced := p.rules.services.Replaced[g.ID]
-	newest, _ := p.rules.landmarks(g)
+func (p *Plan) resumed(g *filegroup.Group, out []expiry.Ruling) ([]expiry.Ruling, error) {
+	_, replaced := p.rules.Services.Replaced[g.ID]
+	newest, _ := p.rules.Landmarks(g)
 	for n, s := range slices.Concat(g.Slices, g.Hidden) {
 		hidden := n >= len(g.Slices)
-		v := ruling{slice: s, group: g.ID, newest: s == newest && !replaced, replaced: replaced, because: table.Because{Instant: p.Resumes, Action: string(timeline.Clean), Rule: "the pending clean doesn't name it"}}
+		v := expiry.Ruling{Slice: s, Group: g.ID, Newest: s == newest && !replaced, Replaced: replaced, Because: table.Because{Instant: p.Resumes, Action: string(timeline.Clean), Rule: "the pending clean doesn't name it"}}
 		named, all := 0, 0
 		s.Files(func(f *folder.File) {
 			all++
@@ -168,22 +170,22 @@ func (p *Plan) resumed(g *filegroup.Group, out []ruling) ([]ruling, error) {
 			}
 			continue
 		}
-		hold, held := p.rules.held(g.ID, s)
+		hold, held := p.rules.Held(g.ID, s)
 		switch {
 		case held:
 			return nil, p.unsafe(s, hold.Rule)
-		case v.newest:
+		case v.Newest:
 			return nil, p.unsafe(s, "it is the newest slice of its file group")
 		case named < all:
 			return nil, p.unsafe(s, "the plan names only a part of the slice")
 		case hidden && (len(s.Logs) > 0 || p.t.view.OnTimeline(s.Instant)):
 			return nil, p.unsafe(s, "its instant isn't complete")
 		}
-		v.dead, v.reason = true, lake.ExpiredSlice
+		v.Dead, v.Reason = true, lake.ExpiredSlice
 		if replaced {
-			v.reason = lake.ReplacedGroup
+			v.Reason = lake.ReplacedGroup
 		}
-		v.because.Rule = "the pending clean names it"
+		v.Because.Rule = "the pending clean names it"
 		out = append(out, v)
 	}
 	return out, nil
@@ -203,7 +205,7 @@ func (p *Plan) resumedUnlisted(f *folder.Partition, groups []filegroup.Group, ou
 			continue
 		}
 		s := &filegroup.Slice{Instant: one.Instant, Logs: []*folder.File{one}}
-		if hold, held := p.rules.held(filegroup.ID{Partition: f.Path, FileID: one.FileID}, s); held {
+		if hold, held := p.rules.Held(filegroup.ID{Partition: f.Path, FileID: one.FileID}, s); held {
 			return nil, p.unsafe(s, hold.Rule)
 		}
 		if _, completed := p.t.view.Completed(one.Instant); p.t.view.OnTimeline(one.Instant) && !completed {
@@ -222,7 +224,7 @@ func (p *Plan) resumedUnlisted(f *folder.Partition, groups []filegroup.Group, ou
 // a complete write, "" if none does: groups are of the listed files.
 func (p *Plan) neededByFolders(one *folder.File, id filegroup.ID, groups []filegroup.Group) string {
 	done, ok := p.t.view.Completed(one.Instant)
-	if _, replaced := p.rules.services.Replaced[id]; replaced || !ok {
+	if _, replaced := p.rules.Services.Replaced[id]; replaced || !ok {
 		return ""
 	}
 	until := one.Instant

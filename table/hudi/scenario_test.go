@@ -11,8 +11,6 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
-	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
-	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -361,21 +359,6 @@ func TestClaimNeverPassesWhatStays(t *testing.T) {
 	}
 	if at := timeline.FormatTime(modelStart.Add(3*time.Hour), time.UTC); claim.Time != at || p.Earliest.Time <= at {
 		t.Errorf("claims %s, the policy's is %s", claim.Time, p.Earliest.Time)
-	}
-}
-
-// A missing newest slice doesn't let the one before it go.
-func TestMissingNewestSliceKeepsTheOneBefore(t *testing.T) {
-	r := rules{c: versions(1), services: &filegroup.Services{}}
-	of := func(instant string, missing bool) *filegroup.Slice {
-		return &filegroup.Slice{Instant: instant, Bases: []*folder.File{{File: datafile.File{Name: instant}, Missing: missing}}}
-	}
-	got := ""
-	for _, v := range r.group(&filegroup.Group{Slices: []*filegroup.Slice{of("3", true), of("2", false), of("1", false)}}, nil) {
-		got += fmt.Sprintf("%s %v, ", v.slice.Instant, v.dead)
-	}
-	if got != "3 false, 2 false, 1 true, " {
-		t.Error(got)
 	}
 }
 

@@ -66,7 +66,7 @@ func (p *Plan) emptyClean(claim *timeline.Instant) bool {
 	if p.last == nil {
 		return true
 	}
-	zone, err := timeline.Zone(p.t.properties, p.t.o.Zone)
+	zone, err := p.t.zone()
 	if err != nil {
 		return false
 	}

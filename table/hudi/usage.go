@@ -79,13 +79,13 @@ func (p *Plan) usage(ctx context.Context, f folder.Partition) (table.Usage, erro
 			return u, err
 		}
 		for _, v := range rulings {
-			switch v.verdict() {
+			switch v.Verdict() {
 			case "dead":
-				v.slice.Files(add(&u.Dead))
+				v.Slice.Files(add(&u.Dead))
 			case "live":
-				v.slice.Files(add(&u.Live))
+				v.Slice.Files(add(&u.Live))
 			default:
-				v.slice.Files(add(&u.History))
+				v.Slice.Files(add(&u.History))
 			}
 		}
 	}

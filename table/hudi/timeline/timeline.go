@@ -131,6 +131,18 @@ func (t *Timeline) Writes() []Instant {
 	return t.Filter(func(i Instant) bool { return i.State == Completed && IsWrite(i.Action) })
 }
 
+// WriteBefore returns the last completed write before a time, nil if there
+// is none.
+func (t *Timeline) WriteBefore(time string) (last *Instant) {
+	list := t.Writes()
+	for i := range list {
+		if list[i].Time < time {
+			last = &list[i]
+		}
+	}
+	return last
+}
+
 // IsWrite reports whether a completes as a commit, delta commit or replace commit.
 func IsWrite(a Action) bool {
 	switch a.Comparable() {
