@@ -56,7 +56,7 @@ func (r *Run) complete(ctx context.Context, lease lock.Lease) error {
 	if err != nil {
 		return err
 	}
-	names, err := r.t.planned(plan)
+	names, err := plannedNames(r.t, plan)
 	if err != nil {
 		return err
 	}
@@ -204,11 +204,11 @@ func (r *Run) freeInstant(ctx context.Context) (string, error) {
 }
 
 // uri spells a key as Hudi's plans do: fully qualified, nothing escaped.
-func (t *Table) uri(key lake.Key) string {
-	if t.root.Class() == "file" {
-		return "file:" + t.root.Join(key)
+func uri(root lake.Root, key lake.Key) string {
+	if root.Class() == "file" {
+		return "file:" + root.Join(key)
 	}
-	return t.root.Join(key)
+	return root.Join(key)
 }
 
 // parseKey reads the name of a base or log file below the root.

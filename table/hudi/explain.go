@@ -6,8 +6,6 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
-	"github.com/lakesweep/lakesweep/table/hudi/expiry"
-	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
 	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
@@ -25,12 +23,12 @@ func (t *Table) Explain(ctx context.Context, key lake.Key, c retain.Config) (tab
 	if key == Dir || key.Below(Dir) {
 		return say("hidden", "hidden", "what lies in .hoodie is never a candidate")
 	}
-	f, _, err := t.folders.List(ctx, string(key.Dir()))
+	f, _, err := t.snap.folders.List(ctx, string(key.Dir()))
 	if err == nil {
-		err = t.folders.Reconcile(&f)
+		err = t.snap.folders.Reconcile(&f)
 	}
 	if err != nil {
-		return x, t.wrap(err)
+		return x, t.snap.wrap(err)
 	}
 	p, err := t.look(ctx, c)
 	if err != nil {
@@ -40,7 +38,7 @@ func (t *Table) Explain(ctx context.Context, key lake.Key, c retain.Config) (tab
 	named := func(f folder.File) bool { return f.Name == name }
 	switch i := slices.IndexFunc(f.Files, named); {
 	case i >= 0:
-		return p.explain(ctx, x, f, f.Files[i])
+		return t.explain(ctx, p, x, f, f.Files[i])
 	case slices.ContainsFunc(f.Unlisted, named):
 		return say("young", "unlisted", "the metadata table doesn't list it: it belongs to no completed commit, as far as is known")
 	case f.Marker != nil && f.Marker.Name == string(key):
@@ -51,13 +49,13 @@ func (t *Table) Explain(ctx context.Context, key lake.Key, c retain.Config) (tab
 	return say("absent", "absent", "nothing stands there in storage")
 }
 
-func (p *Plan) explain(ctx context.Context, x table.Explanation, f folder.Partition, of folder.File) (table.Explanation, error) {
+func (t *Table) explain(ctx context.Context, p *Plan, x table.Explanation, f folder.Partition, of folder.File) (table.Explanation, error) {
 	if of.Missing {
 		x.Because = append(x.Because, table.Because{Action: "absent", Rule: "the metadata table lists it, but nothing stands there in storage"})
 	}
-	groups, err := p.t.view.Groups(ctx, f.Path, f.Files)
+	groups, err := t.snap.view.Groups(ctx, f.Path, f.Files)
 	if err != nil {
-		return x, p.t.wrap(err)
+		return x, t.snap.wrap(err)
 	}
 	for _, g := range groups {
 		if g.ID.FileID != of.FileID {
@@ -82,30 +80,9 @@ func (p *Plan) explain(ctx context.Context, x table.Explanation, f folder.Partit
 	switch {
 	case of.Missing:
 		x.Verdict = "absent"
-	case x.Verdict == "dead" && p.Incremental && !slices.Contains(p.start, f.Path):
+	case x.Verdict == "dead" && p.Incremental && !slices.Contains(p.partitions(), f.Path):
 		x.Verdict = "history"
 		x.Because = append(x.Because, table.Because{Action: "incremental", Rule: "its partition was not touched since the last clean and is not looked at; a clean that isn't incremental would take it"})
 	}
 	return x, nil
-}
-
-// rulings appends a group's to out. Where the plan does nothing, every slice
-// stays.
-func (p *Plan) rulings(g *filegroup.Group, out []expiry.Ruling) ([]expiry.Ruling, error) {
-	if !p.Nothing {
-		return p.rule(g, out)
-	}
-	_, replaced := p.t.services.Replaced[g.ID]
-	for i, s := range g.Slices {
-		newest := i == 0 && !replaced
-		rule := "an older slice of its file group, which no clean takes now: " + p.Why
-		switch {
-		case newest:
-			rule = "the newest slice of its file group; nor is a clean due: " + p.Why
-		case replaced:
-			rule = "its file group was replaced, but no clean takes it now: " + p.Why
-		}
-		out = append(out, expiry.Ruling{Slice: s, Group: g.ID, Newest: newest, Because: table.Because{Action: "retained", Rule: rule}})
-	}
-	return out, nil
 }

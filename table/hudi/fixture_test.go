@@ -79,7 +79,7 @@ func TestPlansAreHudis(t *testing.T) {
 				tab := openAt(t, c.Table, policy.Now)
 				switch source {
 				case "folders":
-					tab.folders.Files = nil
+					tab.snap.folders.Files = nil
 				case "names first":
 					tab = openAt(t, poorer, policy.Now)
 				}
@@ -105,7 +105,7 @@ func TestPlansAreHudis(t *testing.T) {
 				} else if claim != nil {
 					earliest = claim.Time
 				}
-				pending := slices.ContainsFunc(tab.timeline.Instants, func(i timeline.Instant) bool {
+				pending := slices.ContainsFunc(tab.Timeline().Instants, func(i timeline.Instant) bool {
 					return timeline.IsWrite(i.Action) && i.Action != timeline.LogCompaction && i.State != timeline.Completed
 				})
 				if pending && p.Config.Policy == retain.LatestHours && earliest < policy.Earliest {

@@ -63,7 +63,7 @@ func (s *scenario) looksAt(c retain.Config) string {
 	case !p.Incremental:
 		return "all"
 	}
-	return strings.Join(p.start, " ")
+	return strings.Join(p.partitions(), " ")
 }
 
 // Hudi's choice of partitions: spec/hudi-clean.md section 8.3.

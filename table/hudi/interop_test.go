@@ -70,7 +70,7 @@ func TestHudiReadsAndFinishesOurCleans(t *testing.T) {
 					err = e.carryOut(t.Context(), disk)
 				case "requested":
 					begun()
-					err = disk.Remove(t.Context(), e.tab.timeline.Dir+"/"+e.run.instant+".clean.inflight", "")
+					err = disk.Remove(t.Context(), e.tab.Timeline().Dir+"/"+e.run.Instant()+".clean.inflight", "")
 				case "inflight":
 					begun()
 				case "half":

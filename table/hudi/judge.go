@@ -9,6 +9,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/expiry"
 	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
 	"github.com/lakesweep/lakesweep/table/hudi/folder"
@@ -76,7 +77,7 @@ func (p *Plan) judge(ctx context.Context, f *folder.Partition, out []lake.Verdic
 			out[i].Reason = lake.DeadPartition
 		}
 	}
-	if out, err = p.t.sized(ctx, out); err != nil {
+	if out, err = p.sized(ctx, out); err != nil {
 		return nil, sum, err
 	}
 	if p.Config.Orphans && p.Resumes == "" {
@@ -89,7 +90,7 @@ func (p *Plan) judge(ctx context.Context, f *folder.Partition, out []lake.Verdic
 	}
 	if whole {
 		m := f.Marker
-		if out, err = p.t.append(ctx, out, lake.Verdict{Key: lake.Listed(m.Name), Size: m.Size, Modified: m.Modified, Reason: lake.DeadPartition, ETag: m.ETag}); err != nil {
+		if out, err = p.append(ctx, out, lake.Verdict{Key: lake.Listed(m.Name), Size: m.Size, Modified: m.Modified, Reason: lake.DeadPartition, ETag: m.ETag}); err != nil {
 			return nil, sum, err
 		}
 		sum.Candidates, sum.Dead = sum.Candidates+1, sum.Dead+1
@@ -153,14 +154,14 @@ func (p *Plan) count(sum *Summary, v *expiry.Ruling) {
 }
 
 // sized looks up sizes that neither the listing nor the metadata table gave.
-func (t *Table) sized(ctx context.Context, list []lake.Verdict) (out []lake.Verdict, err error) {
+func (p *Plan) sized(ctx context.Context, list []lake.Verdict) (out []lake.Verdict, err error) {
 	if !slices.ContainsFunc(list, func(v lake.Verdict) bool { return v.Size < 0 }) {
 		return list, nil
 	}
 	for _, v := range list {
 		if v.Size >= 0 {
 			out = append(out, v)
-		} else if out, err = t.append(ctx, out, v); err != nil {
+		} else if out, err = p.append(ctx, out, v); err != nil {
 			return nil, err
 		}
 	}
@@ -169,16 +170,37 @@ func (t *Table) sized(ctx context.Context, list []lake.Verdict) (out []lake.Verd
 
 // append adds a verdict, with size and time by a stat where the listing didn't
 // give them.
-func (t *Table) append(ctx context.Context, list []lake.Verdict, v lake.Verdict) ([]lake.Verdict, error) {
+func (p *Plan) append(ctx context.Context, list []lake.Verdict, v lake.Verdict) ([]lake.Verdict, error) {
 	if v.Modified.IsZero() {
-		i, err := t.reader.Stat(ctx, string(v.Key))
+		i, err := p.t.reader.Stat(ctx, string(v.Key))
 		if errors.Is(err, fs.ErrNotExist) {
 			return list, nil // deleted since it was listed
 		}
 		if err != nil {
-			return nil, store.Fail("stat", t.root, string(v.Key), err)
+			return nil, store.Fail("stat", p.t.root, string(v.Key), err)
 		}
 		v.Size, v.Modified, v.ETag = i.Size, i.Modified, i.ETag
 	}
 	return append(list, v), nil
+}
+
+// rulings appends a group's to out. Where the plan does nothing, every slice
+// stays.
+func (p *Plan) rulings(g *filegroup.Group, out []expiry.Ruling) ([]expiry.Ruling, error) {
+	if !p.Nothing {
+		return p.rule(g, out)
+	}
+	_, replaced := p.t.services.Replaced[g.ID]
+	for i, s := range g.Slices {
+		newest := i == 0 && !replaced
+		rule := "an older slice of its file group, which no clean takes now: " + p.Why
+		switch {
+		case newest:
+			rule = "the newest slice of its file group; nor is a clean due: " + p.Why
+		case replaced:
+			rule = "its file group was replaced, but no clean takes it now: " + p.Why
+		}
+		out = append(out, expiry.Ruling{Slice: s, Group: g.ID, Newest: newest, Because: table.Because{Action: "retained", Rule: rule}})
+	}
+	return out, nil
 }

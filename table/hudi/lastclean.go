@@ -12,12 +12,12 @@ type lastClean struct {
 	meta    timeline.CleanMetadata
 }
 
-// lastClean reads the last completed clean, nil if there is none.
+// readLastClean reads the last completed clean, nil if there is none.
 //
 // Errors: Damaged, also for one without bytes.
-func (t *Table) lastClean(ctx context.Context) (*lastClean, error) {
+func readLastClean(ctx context.Context, tl *timeline.Timeline) (*lastClean, error) {
 	var l *lastClean
-	for _, i := range t.timeline.Instants {
+	for _, i := range tl.Instants {
 		if i.Action == timeline.Clean && i.State == timeline.Completed {
 			l = &lastClean{instant: i}
 		}
@@ -25,7 +25,7 @@ func (t *Table) lastClean(ctx context.Context) (*lastClean, error) {
 	if l == nil {
 		return nil, nil
 	}
-	data, err := t.timeline.Read(ctx, l.instant, timeline.Completed)
+	data, err := tl.Read(ctx, l.instant, timeline.Completed)
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func (m *model) cleaned(e *execution) {
 	for _, p := range partitions {
 		delete(m.listed, p)
 	}
-	m.listing.Cleaned(e.run.instant, gone, partitions)
+	m.listing.Cleaned(e.run.Instant(), gone, partitions)
 }
 
 // listings is what the oracle's command "list" answers.
@@ -135,8 +135,8 @@ func TestHudiListsWhatOurCleansLeave(t *testing.T) {
 			if err != nil {
 				fail("%v", err)
 			}
-			if e.tab.folders.Files == nil {
-				fail("the metadata table isn't trusted: %v", e.tab.distrust)
+			if e.tab.snap.folders.Files == nil {
+				fail("the metadata table isn't trusted: %v", e.tab.snap.distrust)
 			}
 			if len(e.rows) > 0 {
 				if err := e.carryOut(t.Context(), disk); err != nil {
@@ -183,14 +183,14 @@ func (m *model) compareListings(t *testing.T, o *oracle, dir string) string {
 		return "by the metadata table: " + diff
 	}
 	tab := openOn(t, dir, m.clock)
-	if tab.folders.Files == nil {
-		return fmt.Sprintf("the metadata table isn't trusted: %v", tab.distrust)
+	if tab.snap.folders.Files == nil {
+		return fmt.Sprintf("the metadata table isn't trusted: %v", tab.snap.distrust)
 	}
 	ours := make(map[string]map[string]int64)
-	partitions, err := tab.folders.Files.Partitions()
+	partitions, err := tab.snap.folders.Files.Partitions()
 	for _, p := range partitions {
 		if err == nil {
-			ours[p], err = tab.folders.Files.Partition(p)
+			ours[p], err = tab.snap.folders.Files.Partition(p)
 		}
 	}
 	if err != nil {

@@ -3,50 +3,24 @@ package hudi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
-	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
-	"github.com/lakesweep/lakesweep/table/hudi/folder"
-	"github.com/lakesweep/lakesweep/table/hudi/mdt"
+	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
 // Dir is the folder of a table's metadata below its root.
 const Dir = timeline.Dir
 
-// Options of Open. The zero value of each field but Now is a valid default.
-type Options struct {
-	Zone    *time.Location   // of a timeline whose zone is LOCAL; nil: such a table is refused where the zone matters
-	Now     func() time.Time // required
-	Workers int              // partitions listed at once; 0: 16
-	Aliases []lake.Root      // other names of the root, such as the target of a symlink
-}
-
 // Table is a Hudi table as it was when opened. Safe for concurrent use.
-//
-// Memory: the timeline, the names of replaced groups, and what was written to
-// the metadata table since its last compaction.
 type Table struct {
-	reader     store.Reader
-	root       lake.Root
-	o          Options
-	properties timeline.Properties
-	version    string
-	timeline   *timeline.Timeline
-	mdt        *mdt.Table // nil if there is none
-	distrust   error      // why it can't
-	services   filegroup.Services
-	folders    *folder.Lister
-	view       *filegroup.View
-	listed     atomic.Int64 // requests of DataFiles
-	schemas    []string     // of the commits that planning read
+	snap    *snapshot
+	listed  atomic.Int64 // requests of DataFiles
+	schemas []string     // of the commits that planning read
 }
 
 // Detect reports whether a Hudi table's root is at the place that r reads: by
@@ -73,142 +47,68 @@ func Detect(ctx context.Context, r store.Reader) (bool, error) {
 // Errors: NotTable; Unsupported for a table version, format or feature that
 // isn't known; Damaged.
 func Open(ctx context.Context, r store.Reader, root lake.Root, o Options) (*Table, error) {
-	t := &Table{reader: r, root: root, o: o}
-	if t.o.Workers == 0 {
-		t.o.Workers = 16
-	}
-	if err := t.open(ctx); err != nil {
-		return nil, t.wrap(err)
-	}
-	return t, nil
-}
-
-func (t *Table) open(ctx context.Context) (err error) {
-	if t.properties, err = timeline.ReadProperties(ctx, t.reader, Dir); err != nil {
-		return err
-	}
-	layout, dir, err := t.checkProperties()
+	s, err := openSnapshot(ctx, r, root, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if t.timeline, err = timeline.Load(ctx, t.reader, dir, layout); err != nil {
-		return err
-	}
-	if t.services, err = filegroup.ReadServices(ctx, t.timeline); err != nil {
-		return err
-	}
-	t.view = filegroup.NewView(t.timeline, &t.services, t.archive)
-	t.folders = &folder.Lister{Reader: t.reader, Workers: t.o.Workers}
-	return t.openMetadata(ctx)
-}
-
-// openMetadata opens the metadata table's listing. One that can't be trusted
-// isn't used: the folders are listed alone.
-func (t *Table) openMetadata(ctx context.Context) (err error) {
-	if !mdt.Available(t.properties) {
-		return nil
-	}
-	if t.mdt, err = mdt.Open(ctx, t.reader, mdt.Data{Properties: t.properties, Timeline: t.timeline}); err == nil {
-		if err = t.mdt.Trust(); err == nil {
-			t.folders.Files, err = t.mdt.Files(ctx)
-		}
-	}
-	if k := lake.KindOf(err); err != nil && (k == lake.Refused || k == lake.Damaged) {
-		t.distrust, t.folders.Files = err, nil
-		return nil
-	}
-	return err
-}
-
-// checkProperties refuses tables that this package doesn't know, and returns
-// where the timeline lies.
-//
-// Source: spec/hudi-clean.md sections 1.1 and 1.2.
-func (t *Table) checkProperties() (timeline.Layout, string, error) {
-	p := t.properties
-	t.version = p["hoodie.table.version"]
-	layout := p["hoodie.timeline.layout.version"]
-	refuse := func(hint, format string, args ...any) (timeline.Layout, string, error) {
-		return 0, "", &lake.Error{Op: "open table", Kind: lake.Unsupported, Err: fmt.Errorf(format, args...), Hint: hint}
-	}
-	switch t.version {
-	case "6":
-		if layout != "1" {
-			return refuse("Look at hoodie.properties.", "table version 6 with timeline layout %q", layout)
-		}
-	case "8", "9":
-		if layout != "2" {
-			return refuse("Look at hoodie.properties.", "table version %s with timeline layout %q", t.version, layout)
-		}
-	default:
-		return refuse("lakesweep knows the versions 6, 8 and 9. Upgrade older tables with Hudi, and lakesweep for newer ones.", "Hudi table version %q", t.version)
-	}
-	if f := p["hoodie.table.format"]; f != "" && f != "native" {
-		return refuse("Clean it with the format's own tool.", "table format %q", f)
-	}
-	if typ := t.Type(); typ != "COPY_ON_WRITE" && typ != "MERGE_ON_READ" {
-		return refuse("Look at hoodie.properties.", "table type %q", typ)
-	}
-	if layout == "1" {
-		return timeline.Layout1, Dir, nil
-	}
-	path := p["hoodie.timeline.path"]
-	if path == "" {
-		path = "timeline"
-	}
-	if strings.Contains(path, "/") || strings.HasPrefix(path, ".") {
-		return refuse("Look at hoodie.properties.", "timeline path %q", path)
-	}
-	return timeline.Layout2, Dir + "/" + path, nil
+	return &Table{snap: s}, nil
 }
 
 // Type is COPY_ON_WRITE or MERGE_ON_READ.
-func (t *Table) Type() string {
-	if typ := t.properties["hoodie.table.type"]; typ != "" {
-		return typ
-	}
-	return "COPY_ON_WRITE"
-}
+func (t *Table) Type() string { return t.snap.kind() }
 
 // Properties returns the table's own configuration. Not to be changed.
-func (t *Table) Properties() timeline.Properties { return t.properties }
+func (t *Table) Properties() timeline.Properties { return t.snap.properties }
 
 // Options returns the options that the table was opened with.
-func (t *Table) Options() Options { return t.o }
+func (t *Table) Options() Options { return t.snap.o }
 
 // Timeline returns the active timeline. Not to be changed.
-func (t *Table) Timeline() *timeline.Timeline { return t.timeline }
+func (t *Table) Timeline() *timeline.Timeline { return t.snap.timeline }
 
-// partitioned reports whether the table has partition columns.
-func (t *Table) partitioned() bool { return t.properties["hoodie.table.partition.fields"] != "" }
-
-// archive reads the archived timeline.
-func (t *Table) archive(ctx context.Context) (timeline.Archive, error) {
-	folder := func(key, otherwise string) string {
-		if path := t.properties[key]; path != "" {
-			return path
-		}
-		return otherwise
-	}
-	if t.timeline.Layout == timeline.Layout2 {
-		return timeline.LoadArchive(ctx, t.reader, t.timeline.Dir+"/"+folder("hoodie.timeline.history.path", "history"))
-	}
-	return timeline.LoadArchive1(ctx, t.reader, Dir+"/"+folder("hoodie.archivelog.folder", "archived"))
+// ZoneKnown reports whether the zone of the timeline's instants is known, which
+// a clean's own instant takes.
+//
+// Errors: Invalid for a LOCAL timeline whose zone wasn't given.
+func (t *Table) ZoneKnown() error {
+	_, err := t.snap.zone()
+	return err
 }
 
-// wrap names the table in an error that doesn't yet.
-func (t *Table) wrap(err error) error {
-	if err == nil {
-		return nil
-	}
-	e, ok := errors.AsType[*lake.Error](err)
-	switch {
-	case !ok || e.Table != "":
-		return err
-	case error(e) != err: // what was said on the way, such as which file, stays
-		return &lake.Error{Table: t.root.String(), Kind: e.Kind, Code: e.Code, Err: err}
-	}
-	named := *e
-	named.Table = t.root.String()
-	return &named
+// Plan works out which partitions a clean would look at and by which rules.
+// It reads the timeline only.
+//
+// A clean that is pending already, anybody's, is finished before a new one is
+// planned: the plan is that clean's then, whatever c says.
+//
+// Errors: Invalid, Damaged; Refused for a pending clean that can't be carried
+// out, and while a restore, or the rollback of a complete write, is pending.
+func (t *Table) Plan(ctx context.Context, c retain.Config) (*Plan, error) {
+	return t.learn(newPlan(ctx, t.snap, c))
 }
+
+// look is Plan for those who only look at the table.
+func (t *Table) look(ctx context.Context, c retain.Config) (*Plan, error) {
+	return t.learn(lookPlan(ctx, t.snap, c))
+}
+
+// learn keeps what planning read of the table's schema.
+func (t *Table) learn(p *Plan, err error) (*Plan, error) {
+	if err != nil {
+		return nil, err
+	}
+	t.schemas = append(t.schemas, p.Schemas...)
+	return p, nil
+}
+
+// Unwinding reports a restore, or the rollback of a complete write, that is
+// pending: no clean is planned until it is done.
+//
+// Errors: Refused if one is; Damaged, and those of the store.
+func (t *Table) Unwinding(ctx context.Context) error { return t.snap.wrap(unwinding(ctx, t.snap)) }
+
+// Run returns the recorder and guardian of a plan of this table. Timeline and
+// Properties follow what it reads.
+//
+// Errors: Invalid for a state that Plan.State didn't write.
+func (t *Table) Run(o RunOptions) (*Run, error) { return newRun(t.snap, o) }

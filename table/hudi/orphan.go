@@ -45,7 +45,7 @@ func (p *Plan) orphans(ctx context.Context, out []lake.Verdict, f *folder.Partit
 			continue
 		}
 		n := len(out)
-		if out, err = p.t.append(ctx, out, lake.Verdict{Key: f.Key(c.Name), Size: c.Size, Modified: c.Modified, Reason: lake.FailedWrite, ETag: c.ETag}); err != nil {
+		if out, err = p.append(ctx, out, lake.Verdict{Key: f.Key(c.Name), Size: c.Size, Modified: c.Modified, Reason: lake.FailedWrite, ETag: c.ETag}); err != nil {
 			return nil, err
 		}
 		if len(out) > n && !(out[n].Modified.Before(oldest) && !out[n].Modified.IsZero()) {

@@ -28,9 +28,10 @@ type Plan struct {
 	Nothing     bool              // there is nothing to do, whatever the files are
 	Extra       map[string]string // extra metadata of the clean's plan
 	Resumes     string            // the pending clean that is finished instead, "" for a new one
+	Schemas     []string          // of the commits that planning read, as Avro JSON
 	Summary     Summary
 
-	t       *Table
+	t       *snapshot
 	rules   expiry.Rules
 	last    *lastClean                 // nil if there was none
 	pending map[string]map[string]bool // of a pending clean: partition → names
@@ -62,7 +63,7 @@ type Summary struct {
 // sample bounds the lists of names in a Summary.
 const sample = 100
 
-// Plan works out which partitions a clean would look at and by which rules.
+// newPlan works out which partitions a clean would look at and by which rules.
 // It reads the timeline only.
 //
 // A clean that is pending already, anybody's, is finished before a new one is
@@ -70,21 +71,21 @@ const sample = 100
 //
 // Errors: Invalid, Damaged; Refused for a pending clean that can't be carried
 // out, and while a restore, or the rollback of a complete write, is pending.
-func (t *Table) Plan(ctx context.Context, c retain.Config) (*Plan, error) {
-	p, err := t.plan(ctx, c)
+func newPlan(ctx context.Context, t *snapshot, c retain.Config) (*Plan, error) {
+	p, err := makePlan(ctx, t, c)
 	return p, t.wrap(err)
 }
 
-func (t *Table) plan(ctx context.Context, c retain.Config) (*Plan, error) {
+func makePlan(ctx context.Context, t *snapshot, c retain.Config) (*Plan, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	if err := t.unwinding(ctx); err != nil {
+	if err := unwinding(ctx, t); err != nil {
 		return nil, err
 	}
 	p := &Plan{Config: c, t: t, Extra: map[string]string{}}
 	p.Summary.Ghosts = map[string][]string{}
-	if i, plan, err := t.pendingClean(ctx); err != nil || i != nil {
+	if i, plan, err := pendingClean(ctx, t); err != nil || i != nil {
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +96,7 @@ func (t *Table) plan(ctx context.Context, c retain.Config) (*Plan, error) {
 		return p.nothing("no completed commit")
 	}
 	p.Last = writes[len(writes)-1].Time
-	last, err := t.lastClean(ctx)
+	last, err := readLastClean(ctx, t.timeline)
 	if err != nil {
 		return nil, err
 	}
@@ -192,10 +193,10 @@ func (p *Plan) touched(ctx context.Context, from string) (list []string, ok bool
 			p.Summary.Warnings = append(p.Summary.Warnings, fmt.Sprintf("all partitions are looked at: %v", err))
 			return nil, false, nil
 		}
-		if text := m.Schema(); text != "" && !slices.Contains(p.t.schemas, text) {
-			p.t.schemas = append(p.t.schemas, text)
+		if text := m.Schema(); text != "" && !slices.Contains(p.Schemas, text) {
+			p.Schemas = append(p.Schemas, text)
 		}
-		inserts := i.Action == timeline.Commit && p.t.Type() == "COPY_ON_WRITE"
+		inserts := i.Action == timeline.Commit && p.t.kind() == "COPY_ON_WRITE"
 		for partition, stats := range m.Stats {
 			if !inserts || slices.ContainsFunc(stats, func(s timeline.WriteStat) bool { return !s.New() }) {
 				seen[partition] = true
@@ -219,6 +220,10 @@ func (p *Plan) touched(ctx context.Context, from string) (list []string, ok bool
 	slices.Sort(list)
 	return list, true, nil
 }
+
+// partitions returns those that the plan looks at, or begins at if it looks at
+// all.
+func (p *Plan) partitions() []string { return p.start }
 
 // Verdicts yields the dead files, partition by partition in no order, and fills
 // the Summary. To be called once.

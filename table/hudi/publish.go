@@ -36,7 +36,7 @@ func (r *Run) plan() (timeline.CleanPlan, error) {
 	}
 	no := false
 	add := func(key lake.Key) {
-		path := r.t.uri(key)
+		path := uri(r.t.root, key)
 		p.Files[string(key.Dir())] = append(p.Files[string(key.Dir())], timeline.CleanFile{Path: &path, Bootstrap: &no})
 	}
 	for v, err := range r.o.Rows() {

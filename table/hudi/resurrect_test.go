@@ -132,7 +132,7 @@ func TestFirstPartialCleanHoldsReplaceCommits(t *testing.T) {
 		if err != nil {
 			t.Fatal(rule, err)
 		}
-		last, err := openAt(t, s.store, s.hourAt(7)).lastClean(t.Context())
+		last, err := readLastClean(t.Context(), openAt(t, s.store, s.hourAt(7)).Timeline())
 		if err != nil || last == nil || last.meta.Earliest != s.hourText(3) {
 			t.Errorf("%s: claims %+v, %v", rule, last, err)
 		}
@@ -205,7 +205,7 @@ func TestAfterACleanByVersionsThatClaimsAllIsLookedAt(t *testing.T) {
 		if err != nil {
 			t.Fatal(rule, err)
 		}
-		last, err := openAt(t, s.store, s.hourAt(7)).lastClean(t.Context())
+		last, err := readLastClean(t.Context(), openAt(t, s.store, s.hourAt(7)).Timeline())
 		if err != nil || last == nil || last.meta.Earliest == "" {
 			t.Fatalf("%s: claims %+v, %v", rule, last, err)
 		}

@@ -29,15 +29,6 @@ type revival struct {
 	alive map[string]bool
 }
 
-// writesMark names the completed writes, a line each, oldest first.
-func (t *Table) writesMark() string {
-	var lines []string
-	for _, i := range t.timeline.Writes() {
-		lines = append(lines, mark(i))
-	}
-	return strings.Join(lines, "\n")
-}
-
 func newRevival(marks string, dead []string) *revival {
 	r := &revival{known: make(map[string]bool), dead: dead, seen: make(map[string]bool), alive: make(map[string]bool)}
 	for line := range strings.SplitSeq(marks, "\n") {

@@ -52,7 +52,7 @@ type BlobRecord interface {
 // Source: Hudi 1.2.0, CleanPlanActionExecutor and CleanActionExecutor;
 // spec/hudi-clean.md sections 6.1 and 6.7.
 type Run struct {
-	t       *Table
+	t       *snapshot
 	o       RunOptions
 	known   map[string]bool // instants that mattered when the plan was made
 	revival *revival
@@ -62,18 +62,11 @@ type Run struct {
 	started time.Time
 }
 
-// extraPlan is the key in a clean's extra metadata that makes it ours.
-const extraPlan = "lakesweep.plan"
-
-// extraAhead is the key that says of a clean that it claims an earliest commit
-// for the archiver's sake: it didn't look at all partitions, or by versions, which
-// leaves older slices than those of that commit. The next clean looks at all.
-const extraAhead = "lakesweep.partial"
-
-// Run returns the recorder and guardian of a plan of this table.
+// newRun returns the recorder and guardian of a plan of a table. It reads the
+// table's timeline anew as it goes.
 //
 // Errors: Invalid for a state that State didn't write.
-func (t *Table) Run(o RunOptions) (*Run, error) {
+func newRun(t *snapshot, o RunOptions) (*Run, error) {
 	if _, ok := o.State[stateTimeline]; !ok {
 		return nil, t.wrap(&lake.Error{Op: "apply plan", Kind: lake.Invalid, Err: errors.New("the plan doesn't say which timeline it was made on"), Hint: "Make a new plan."})
 	}
@@ -135,21 +128,14 @@ func (r *Run) refresh(ctx context.Context) error {
 
 // reload lists the timeline and reads the properties again.
 func (r *Run) reload(ctx context.Context) error {
-	p, err := timeline.ReadProperties(ctx, r.t.reader, Dir)
+	p, err := timeline.ReadProperties(ctx, r.t.reader, timeline.Dir)
 	if err != nil {
 		return err
 	}
 	if p["hoodie.table.version"] != r.t.version || strconv.FormatBool(mdt.Available(p)) != r.o.State[stateListing] {
 		return r.stale("the table's version or its metadata table changed")
 	}
-	r.t.properties = p
-	tl, err := timeline.Load(ctx, r.t.reader, r.t.timeline.Dir, r.t.timeline.Layout)
-	if err != nil {
-		return err
-	}
-	r.t.timeline = tl
-	r.t.view.Follow(tl)
-	return nil
+	return r.t.follow(ctx, p)
 }
 
 // check looks at the instants that weren't there when the plan was made.
@@ -248,6 +234,9 @@ func (r *Run) ours(ctx context.Context, i timeline.Instant) (bool, error) {
 	return i.Time == r.instant, nil
 }
 
+// Instant is that of the clean, "" before it is published.
+func (r *Run) Instant() string { return r.instant }
+
 // Published reports whether the clean of this very plan stood on the timeline at
 // the last Refresh: what it lets go was queued before that.
 func (r *Run) Published() bool { return r.instant != "" && r.o.State[stateResumes] == "" || r.done }
@@ -329,7 +318,7 @@ func (r *Run) publish(ctx context.Context, lease lock.Lease) (at string, err err
 	if err := r.check(ctx); err != nil || r.instant != "" {
 		return "", err
 	}
-	if i, _, err := r.t.pendingClean(ctx); err != nil || i != nil {
+	if i, _, err := pendingClean(ctx, r.t); err != nil || i != nil {
 		if err != nil {
 			return "", err
 		}

@@ -54,9 +54,10 @@ func (k *killer) Remove(ctx context.Context, name, ifMatch string) error {
 
 // execution is a plan with what carrying it out takes.
 type execution struct {
-	tab  *Table
-	rows []lake.Verdict
-	run  *Run
+	tab     *Table
+	rows    []lake.Verdict
+	options RunOptions
+	run     *Run
 }
 
 func prepare(t *testing.T, s store.Reader, w store.Writer, c retain.Config, now time.Time, l lock.Provider) (*execution, error) {
@@ -99,7 +100,8 @@ func prepareBy(t *testing.T, s store.Reader, root lake.Root, w store.Writer, c r
 			}
 		}
 	}
-	e.run, err = e.tab.Run(RunOptions{PlanID: "plan-1", State: state, Rows: rows, Lock: l, Writer: w, Sleep: func(context.Context, time.Duration) error { return nil }})
+	e.options = RunOptions{PlanID: "plan-1", State: state, Rows: rows, Lock: l, Writer: w, Sleep: func(context.Context, time.Duration) error { return nil }}
+	e.run, err = e.tab.Run(e.options)
 	return e, err
 }
 
@@ -146,7 +148,7 @@ func checkCleaned(t *testing.T, s *mem.Store, p fixture.Policy, before []string)
 	}
 	tab := openAt(t, s, p.Now)
 	cleans := 0
-	for _, i := range tab.timeline.Instants {
+	for _, i := range tab.Timeline().Instants {
 		if i.Action == timeline.Clean && i.Files[timeline.Requested] != "" {
 			if i.State != timeline.Completed {
 				t.Fatalf("clean %s is %s", i.Time, i.State)
@@ -157,8 +159,8 @@ func checkCleaned(t *testing.T, s *mem.Store, p fixture.Policy, before []string)
 	if cleans == 0 {
 		t.Fatal("no clean")
 	}
-	if tab.distrust != nil {
-		t.Fatal(tab.distrust)
+	if tab.snap.distrust != nil {
+		t.Fatal(tab.snap.distrust)
 	}
 	err := tab.Verify(t.Context(), func(f table.Finding) error { t.Errorf("%+v", f); return nil })
 	if err != nil || t.Failed() {
@@ -225,7 +227,7 @@ func TestTheSamePlanGoesOn(t *testing.T) {
 	if err := e.run.Begin(t.Context(), table.Intent{}); err != nil {
 		t.Fatal(err)
 	}
-	again, err := e.tab.Run(e.run.o)
+	again, err := e.tab.Run(e.options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,19 +248,23 @@ func TestAnInstantThatAWriterTookIsLeftToIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var taken []string
-		e.run.o.Sleep = func(ctx context.Context, _ time.Duration) error {
-			if len(taken) == 2 {
+		tl, at := e.tab.Timeline(), func(n int) string { return timeline.FormatTime(p.Now.Add(time.Duration(n)*time.Millisecond), time.UTC) }
+		taken := 0
+		e.options.Sleep = func(ctx context.Context, _ time.Duration) error {
+			if taken == 2 {
 				return nil
 			}
-			taken = append(taken, e.run.given)
-			return c.Table.PutIfAbsent(ctx, e.tab.timeline.Dir+"/"+timeline.Name(e.tab.timeline.Layout, e.run.given, timeline.DeltaCommit, timeline.Requested, ""), nil)
+			taken++
+			return c.Table.PutIfAbsent(ctx, tl.Dir+"/"+timeline.Name(tl.Layout, at(taken-1), timeline.DeltaCommit, timeline.Requested, ""), nil)
+		}
+		if e.run, err = e.tab.Run(e.options); err != nil {
+			t.Fatal(err)
 		}
 		if err := e.run.Begin(t.Context(), table.Intent{}); err != nil {
 			t.Fatal(err)
 		}
-		if len(taken) != 2 || e.run.instant <= taken[1] {
-			t.Errorf("%s: the clean is %s, and writers have %q", name, e.run.instant, taken)
+		if e.run.Instant() != at(2) {
+			t.Errorf("%s: the clean is %s, and writers have %q and %q", name, e.run.Instant(), at(0), at(1))
 		}
 	}
 }
@@ -275,7 +281,7 @@ func TestInflightHoldsThePlanBeforeVersion9(t *testing.T) {
 		if err := e.run.Begin(t.Context(), table.Intent{}); err != nil {
 			t.Fatal(err)
 		}
-		pending := e.tab.timeline.Dir + "/" + e.run.instant + ".clean."
+		pending := e.tab.Timeline().Dir + "/" + e.run.Instant() + ".clean."
 		plan, inflight := contents(t, c.Table, pending+"requested"), contents(t, c.Table, pending+"inflight")
 		if got := bytes.Equal(plan, inflight); got != want || !want && len(inflight) > 0 {
 			t.Errorf("%s: the inflight file has %d bytes, the plan %d", name, len(inflight), len(plan))
@@ -404,7 +410,7 @@ func TestNotCompletedWhileAFileStands(t *testing.T) {
 	if err := e.run.Complete(t.Context(), table.Result{Complete: true}); lake.KindOf(err) != lake.Partial {
 		t.Errorf("completes: %v", err)
 	}
-	if i, ok := openAt(t, c.Table, p.Now).timeline.Find(e.run.instant, timeline.Clean); !ok || i.State != timeline.Inflight {
+	if i, ok := openAt(t, c.Table, p.Now).Timeline().Find(e.run.Instant(), timeline.Clean); !ok || i.State != timeline.Inflight {
 		t.Errorf("the clean is %+v", i)
 	}
 }
@@ -432,7 +438,7 @@ func TestPendingCleanOfAnotherTableIsRefused(t *testing.T) {
 		t.Errorf("plans to finish it: %v", err)
 	}
 	// Known by its old name, it is ours to finish.
-	tab.o.Aliases = []lake.Root{{Scheme: "file", Path: "lake/cow_v9_part/commits/table"}}
+	tab.snap.o.Aliases = []lake.Root{{Scheme: "file", Path: "lake/cow_v9_part/commits/table"}}
 	plan, err := tab.Plan(t.Context(), configOf(t, p))
 	if err != nil {
 		t.Fatal(err)

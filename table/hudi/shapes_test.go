@@ -291,7 +291,7 @@ func TestTwoRunsOfOnePendingClean(t *testing.T) {
 			completed++
 		}
 	}
-	if completed != 1 || runs[0].run.instant != first.run.instant {
+	if completed != 1 || runs[0].run.Instant() != first.run.Instant() {
 		t.Errorf("%d completed cleans", completed)
 	}
 }
@@ -338,7 +338,7 @@ func TestARemovedCleanIsNotFinished(t *testing.T) {
 		if err != nil || len(e.rows) != 1 {
 			t.Fatal(e, err)
 		}
-		dir := openAt(t, s.store, s.now).timeline.Dir
+		dir := openAt(t, s.store, s.now).Timeline().Dir
 		if err := s.store.Remove(t.Context(), dir+"/"+s.hour(4)+".clean.requested", ""); err != nil {
 			t.Fatal(err)
 		}
@@ -427,8 +427,8 @@ func TestAPendingCleanThatNamesWhatIsNotListed(t *testing.T) {
 				continue
 			}
 			tab := openAt(t, s.store, s.hourAt(10))
-			if i, ok := tab.timeline.Find(s.hour(7), timeline.Clean); !ok || i.State != timeline.Completed || tab.distrust != nil {
-				t.Errorf("%s, version %d: %+v, %v", rule, version, i, tab.distrust)
+			if i, ok := tab.Timeline().Find(s.hour(7), timeline.Clean); !ok || i.State != timeline.Completed || tab.snap.distrust != nil {
+				t.Errorf("%s, version %d: %+v, %v", rule, version, i, tab.snap.distrust)
 			}
 			for _, f := range []string{file, "p=1/" + old} {
 				if _, err := s.store.Stat(t.Context(), f); !errors.Is(err, fs.ErrNotExist) {

@@ -9,6 +9,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/store/mem"
+	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -38,7 +39,7 @@ func TestLargeCleansAreSplit(t *testing.T) {
 			t.Fatal(err)
 		}
 		tab := openAt(t, s, p.Now)
-		last, err := tab.lastClean(t.Context())
+		last, err := readLastClean(t.Context(), tab.Timeline())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +49,7 @@ func TestLargeCleansAreSplit(t *testing.T) {
 			}
 			break
 		}
-		if n == 0 || last.meta.Earliest != tab.services.OldestReplace() || last.meta.LastCompleted != "" {
+		if n == 0 || last.meta.Earliest != tab.snap.services.OldestReplace() || last.meta.LastCompleted != "" {
 			t.Fatalf("part %d: %d files, claims %q, %q", part, n, last.meta.Earliest, last.meta.LastCompleted)
 		}
 	}
@@ -84,7 +85,7 @@ func TestEmptyClean(t *testing.T) {
 			}
 			s.upsert(clock+1, fmt.Sprintf("n%d", i)) // else nothing triggers the next
 		}
-		last, err := openAt(t, s.store, s.now).lastClean(t.Context())
+		last, err := readLastClean(t.Context(), openAt(t, s.store, s.now).Timeline())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,7 @@ func TestEmptyClean(t *testing.T) {
 }
 
 func cleans(t *testing.T, s *scenario) int {
-	return len(openAt(t, s.store, s.now).timeline.Filter(func(i timeline.Instant) bool { return i.Action == timeline.Clean }))
+	return len(openAt(t, s.store, s.now).Timeline().Filter(func(i timeline.Instant) bool { return i.Action == timeline.Clean }))
 }
 
 // B153: of many partitions only those touched since the last clean are listed.
@@ -177,8 +178,8 @@ func TestOrphans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if nothing, err := e.run.nothing(t.Context()); !nothing || err != nil {
-				t.Errorf("%s: makes an instant for orphans: %v", c.rule, err)
+			if err := e.run.Begin(t.Context(), table.Intent{}); err != nil || e.run.Instant() != "" {
+				t.Errorf("%s: makes the instant %q for orphans: %v", c.rule, e.run.Instant(), err)
 			}
 		}
 	}

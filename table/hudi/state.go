@@ -2,7 +2,6 @@ package hudi
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -12,26 +11,10 @@ import (
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
-// The keys of a plan's state, which apply needs.
-const (
-	statePolicy   = "hudi.policy"
-	stateEarliest = "hudi.earliest" // time and action of the claim, JSON
-	stateLast     = "hudi.last_completed"
-	stateExtra    = "hudi.extra"
-	stateDead     = "hudi.dead_partitions"
-	stateGhosts   = "hudi.ghosts"
-	stateTimeline = "hudi.timeline"
-	stateWrites   = "hudi.writes" // completed ones
-	stateNothing  = "hudi.nothing"
-	stateResumes  = "hudi.resumes"
-	stateEmpty    = "hudi.empty_clean"    // whether a clean without files is recorded
-	stateListing  = "hudi.metadata_table" // whether there is one
-)
-
 // State returns what a plan document has to remember of the clean. It is
 // complete once Verdicts has ended.
 func (p *Plan) State() (map[string]string, error) {
-	s := map[string]string{statePolicy: string(p.Config.Policy), stateLast: p.lastCompleted(), stateTimeline: p.t.timelineMark(), stateWrites: p.t.writesMark(), stateNothing: strconv.FormatBool(p.Nothing), stateResumes: p.Resumes, stateListing: strconv.FormatBool(mdt.Available(p.t.properties))}
+	s := map[string]string{statePolicy: string(p.Config.Policy), stateLast: p.lastCompleted(), stateTimeline: timelineMark(p.t.timeline), stateWrites: writesMark(p.t.timeline), stateNothing: strconv.FormatBool(p.Nothing), stateResumes: p.Resumes, stateListing: strconv.FormatBool(mdt.Available(p.t.properties))}
 	claim, err := p.Claim()
 	if err != nil {
 		return nil, err
@@ -78,27 +61,4 @@ func put(s map[string]string, key string, v any) error {
 	data, err := json.Marshal(v)
 	s[key] = string(data)
 	return err
-}
-
-// timelineMark names all instants that can make a plan stale, a line each.
-func (t *Table) timelineMark() string {
-	var lines []string
-	for _, i := range t.timeline.Instants {
-		if matters(i) {
-			lines = append(lines, mark(i))
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-func mark(i timeline.Instant) string { return i.Time + "." + string(i.Action) + "." + i.State.String() }
-
-// matters reports whether an instant can change what may be deleted: all but
-// completed writes that replace nothing, and writes in flight.
-func matters(i timeline.Instant) bool {
-	switch i.Action {
-	case timeline.Commit, timeline.DeltaCommit, timeline.Indexing, timeline.SchemaCommit:
-		return false
-	}
-	return true
 }

@@ -20,7 +20,7 @@ import (
 //
 // Source: Hudi 1.2.0, BaseHoodieTableServiceClient.getPendingRollbackInfos and
 // BaseRollbackActionExecutor.
-func (t *Table) unwinding(ctx context.Context) error {
+func unwinding(ctx context.Context, t *snapshot) error {
 	for _, i := range t.timeline.Instants {
 		switch {
 		case i.State == timeline.Completed:
@@ -44,16 +44,10 @@ func (t *Table) unwinding(ctx context.Context) error {
 	return nil
 }
 
-// Unwinding reports a restore, or the rollback of a complete write, that is
-// pending: no clean is planned until it is done.
-//
-// Errors: Refused if one is; Damaged, and those of the store.
-func (t *Table) Unwinding(ctx context.Context) error { return t.wrap(t.unwinding(ctx)) }
-
-// look is Plan for those who only look at the table: while complete writes are
+// lookPlan is newPlan for those who only look at the table: while complete writes are
 // about to be taken back, no clean takes anything.
-func (t *Table) look(ctx context.Context, c retain.Config) (*Plan, error) {
-	err := t.unwinding(ctx)
+func lookPlan(ctx context.Context, t *snapshot, c retain.Config) (*Plan, error) {
+	err := unwinding(ctx, t)
 	if e, ok := errors.AsType[*lake.Error](err); ok && e.Kind == lake.Refused {
 		if err := c.Check(); err != nil {
 			return nil, t.wrap(err)
@@ -63,7 +57,7 @@ func (t *Table) look(ctx context.Context, c retain.Config) (*Plan, error) {
 	if err != nil {
 		return nil, t.wrap(err)
 	}
-	return t.Plan(ctx, c)
+	return newPlan(ctx, t, c)
 }
 
 func unwind(code string, i timeline.Instant, err error) error {

@@ -26,13 +26,13 @@ func (t *Table) Usage(ctx context.Context, c retain.Config, emit func(table.Usag
 	if err != nil {
 		return err
 	}
-	start, descend, err := t.folders.All()
+	start, descend, err := t.snap.folders.All()
 	if err != nil {
-		return t.wrap(err)
+		return t.snap.wrap(err)
 	}
 	var mu sync.Mutex
-	_, err = t.folders.Walk(ctx, start, descend, func(ctx context.Context, f folder.Partition) error {
-		u, err := p.usage(ctx, f)
+	_, err = t.snap.folders.Walk(ctx, start, descend, func(ctx context.Context, f folder.Partition) error {
+		u, err := t.usage(ctx, p, f)
 		if err != nil {
 			return err
 		}
@@ -40,11 +40,11 @@ func (t *Table) Usage(ctx context.Context, c retain.Config, emit func(table.Usag
 		defer mu.Unlock()
 		return emit(u)
 	})
-	return t.wrap(err)
+	return t.snap.wrap(err)
 }
 
-func (p *Plan) usage(ctx context.Context, f folder.Partition) (table.Usage, error) {
-	u := table.Usage{Partition: p.t.partitionValues(f.Path)}
+func (t *Table) usage(ctx context.Context, p *Plan, f folder.Partition) (table.Usage, error) {
+	u := table.Usage{Partition: t.partitionValues(f.Path)}
 	var err error
 	add := func(to *[2]int64) func(*folder.File) {
 		return func(one *folder.File) {
@@ -54,7 +54,7 @@ func (p *Plan) usage(ctx context.Context, f folder.Partition) (table.Usage, erro
 			size := one.Size
 			if size < 0 {
 				var info store.Info
-				if info, err = p.t.reader.Stat(ctx, string(f.Key(one.Name))); err != nil {
+				if info, err = t.snap.reader.Stat(ctx, string(f.Key(one.Name))); err != nil {
 					return
 				}
 				size = info.Size
@@ -66,7 +66,7 @@ func (p *Plan) usage(ctx context.Context, f folder.Partition) (table.Usage, erro
 	for i := range f.Unlisted {
 		add(&u.Unknown)(&f.Unlisted[i])
 	}
-	groups, gerr := p.t.view.Groups(ctx, f.Path, f.Files)
+	groups, gerr := t.snap.view.Groups(ctx, f.Path, f.Files)
 	if gerr != nil {
 		return u, gerr
 	}
@@ -99,7 +99,7 @@ func (t *Table) partitionValues(path string) lake.Partition {
 		return lake.Partition{}
 	}
 	var fields []string
-	for f := range strings.SplitSeq(t.properties["hoodie.table.partition.fields"], ",") {
+	for f := range strings.SplitSeq(t.snap.properties["hoodie.table.partition.fields"], ",") {
 		name, _, _ := strings.Cut(f, ":")
 		fields = append(fields, name)
 	}
@@ -125,22 +125,22 @@ func (t *Table) Verify(ctx context.Context, emit func(table.Finding) error) erro
 		defer mu.Unlock()
 		return emit(f)
 	}
-	if t.distrust != nil {
-		if err := tell(table.Finding{Type: "unreadable", Path: ".hoodie/metadata", Detail: t.distrust.Error()}); err != nil {
+	if t.snap.distrust != nil {
+		if err := tell(table.Finding{Type: "unreadable", Path: ".hoodie/metadata", Detail: t.snap.distrust.Error()}); err != nil {
 			return err
 		}
 	}
-	for _, s := range t.timeline.Strays {
-		if err := tell(table.Finding{Type: "leftover", Path: t.timeline.Dir + "/" + s, Detail: "a temporary file that a crash left on the timeline"}); err != nil {
+	for _, s := range t.snap.timeline.Strays {
+		if err := tell(table.Finding{Type: "leftover", Path: t.snap.timeline.Dir + "/" + s, Detail: "a temporary file that a crash left on the timeline"}); err != nil {
 			return err
 		}
 	}
-	start, descend, err := t.folders.All()
+	start, descend, err := t.snap.folders.All()
 	if err != nil {
-		return t.wrap(err)
+		return t.snap.wrap(err)
 	}
-	_, err = t.folders.Walk(ctx, start, descend, func(ctx context.Context, f folder.Partition) error { return t.verify(ctx, f, tell) })
-	return t.wrap(err)
+	_, err = t.snap.folders.Walk(ctx, start, descend, func(ctx context.Context, f folder.Partition) error { return t.verify(ctx, f, tell) })
+	return t.snap.wrap(err)
 }
 
 func (t *Table) verify(ctx context.Context, f folder.Partition, tell func(table.Finding) error) error {
@@ -165,7 +165,7 @@ func (t *Table) verify(ctx context.Context, f folder.Partition, tell func(table.
 			return err
 		}
 	}
-	groups, err := t.view.Groups(ctx, f.Path, f.Files)
+	groups, err := t.snap.view.Groups(ctx, f.Path, f.Files)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (t *Table) verifySize(ctx context.Context, f folder.Partition, one folder.F
 		return nil
 	}
 	if one.Modified.IsZero() { // the listing told the name only
-		info, err := t.reader.Stat(ctx, key)
+		info, err := t.snap.reader.Stat(ctx, key)
 		if errors.Is(err, fs.ErrNotExist) {
 			return tell(table.Finding{Type: "missing", Path: key, Detail: "the metadata table lists it, and storage doesn't have it"})
 		}
