@@ -15,6 +15,7 @@ import (
 	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
 	"github.com/lakesweep/lakesweep/sweep/internal/place"
 	"github.com/lakesweep/lakesweep/table/hudi"
+	"github.com/lakesweep/lakesweep/table/hudi/cleanplan"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -158,7 +159,7 @@ func (e *Engine) planHudi(ctx context.Context, p *place.Place, req PlanRequest, 
 	return made, err
 }
 
-func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *hudi.Plan, rows *filelist.Sorter, seen filelist.Evidence, out string, started time.Time) (*plan.Plan, error) {
+func (e *Engine) writeHudi(ctx context.Context, run *hudiRun, clean *cleanplan.Plan, rows *filelist.Sorter, seen filelist.Evidence, out string, started time.Time) (*plan.Plan, error) {
 	totals := filelist.Totals{ByReason: map[string]filelist.Count{}}
 	external := run.blobs(e)
 	seenBlobs, err := external.Look(ctx)

@@ -25,6 +25,7 @@ import (
 	"github.com/lakesweep/lakesweep/sweep/internal/apply"
 	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
 	"github.com/lakesweep/lakesweep/table/hudi"
+	"github.com/lakesweep/lakesweep/table/hudi/cleanrun"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -79,7 +80,7 @@ func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, re
 	if err != nil {
 		return job, o, external, err
 	}
-	options := hudi.RunOptions{PlanID: h.PlanID, State: h.State, Rows: p.Rows, Lock: provider, Writer: meta, Sleep: e.wait}
+	options := cleanrun.Options{PlanID: h.PlanID, State: h.State, Rows: p.Rows, Lock: provider, Writer: meta, Sleep: e.wait}
 	opening := blobs.Opening{Plan: p, Store: all, Meta: meta, Lock: provider, Alone: h.State[stateVouch] == "true", Wait: req.BlobsWait}
 	if external, err = e.openBlobs(ctx, h, run, req, opening); err != nil {
 		return job, o, nil, err

@@ -30,7 +30,7 @@ func (t *Table) DataFiles(ctx context.Context) iter.Seq2[blob.File, error] {
 // DataFilesIn yields what DataFiles does of some partitions.
 func (t *Table) DataFilesIn(ctx context.Context, partitions []string) iter.Seq2[blob.File, error] {
 	return t.streamed(ctx, func(ctx context.Context, emit func([]blob.File) error) error {
-		n, err := t.snap.folders.Walk(ctx, partitions, false, func(ctx context.Context, f folder.Partition) error { return t.emitFiles(ctx, f, emit) })
+		n, err := t.snap.Folders.Walk(ctx, partitions, false, func(ctx context.Context, f folder.Partition) error { return t.emitFiles(ctx, f, emit) })
 		t.listed.Add(n)
 		return err
 	})
@@ -63,7 +63,7 @@ func (t *Table) streamed(ctx context.Context, walk func(context.Context, func([]
 			}
 		}
 		if err := <-result; err != nil && !stopped {
-			yield(blob.File{}, t.snap.wrap(err))
+			yield(blob.File{}, t.snap.Wrap(err))
 		}
 	}
 }
@@ -79,13 +79,13 @@ func (t *Table) dataFiles(ctx context.Context, emit func([]blob.File) error) err
 	}
 	// Partitions may lie in each other, and hold nothing that looks like a data file.
 	any := func(folder.Partition) bool { return true }
-	n, err := t.snap.folders.Traverse(ctx, []string{""}, any, any, visit)
+	n, err := t.snap.Folders.Traverse(ctx, []string{""}, any, any, visit)
 	t.listed.Add(n)
-	if err != nil || t.snap.folders.Files == nil {
+	if err != nil || t.snap.Folders.Files == nil {
 		return err
 	}
 	// What the metadata table lists and no folder shows is missing.
-	listed, err := t.snap.folders.Files.Partitions()
+	listed, err := t.snap.Folders.Files.Partitions()
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (t *Table) dataFiles(ctx context.Context, emit func([]blob.File) error) err
 			rest = append(rest, p)
 		}
 	}
-	n, err = t.snap.folders.Walk(ctx, rest, false, visit)
+	n, err = t.snap.Folders.Walk(ctx, rest, false, visit)
 	t.listed.Add(n)
 	return err
 }
@@ -116,7 +116,7 @@ func (t *Table) emitFiles(ctx context.Context, f folder.Partition, emit func([]b
 
 // blobFiles returns the files of a partition.
 func (t *Table) blobFiles(ctx context.Context, f folder.Partition) (out []blob.File, err error) {
-	groups, err := t.snap.view.Groups(ctx, f.Path, f.Files)
+	groups, err := t.snap.View.Groups(ctx, f.Path, f.Files)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (t *Table) blobFiles(ctx context.Context, f folder.Partition) (out []blob.F
 		if one.Log && !unlisted {
 			// A log counts by its own instant, whatever becomes of the base file that it lies on; in version 6, by those of its blocks.
 			done, err := true, error(nil)
-			if t.snap.timeline.Layout == timeline.Layout2 {
+			if t.snap.Timeline.Layout == timeline.Layout2 {
 				done, err = t.Committed(ctx, one.Instant)
 			}
 			if err != nil {
@@ -189,7 +189,7 @@ func maybeData(name string) (datafile.File, bool) {
 // Committed reports whether what an instant wrote is part of the table, as far
 // as the timeline and its archive tell. Safe for concurrent use.
 func (t *Table) Committed(ctx context.Context, instant string) (bool, error) {
-	return t.snap.view.Committed(ctx, instant)
+	return t.snap.View.Committed(ctx, instant)
 }
 
 // BlobColumns returns the columns that refer to external blobs: those that the
@@ -219,20 +219,20 @@ func (t *Table) BlobColumns(ctx context.Context, more []string) (blob.Columns, e
 //
 // Errors: Unsupported for a bootstrapped table.
 func (t *Table) Whole() error {
-	if t.snap.properties["hoodie.bootstrap.base.path"] == "" {
+	if t.snap.Properties["hoodie.bootstrap.base.path"] == "" {
 		return nil
 	}
-	return t.snap.wrap(&lake.Error{Op: "look for blobs", Kind: lake.Unsupported, Err: errors.New("the table was bootstrapped: its records may lie in files outside of it"),
+	return t.snap.Wrap(&lake.Error{Op: "look for blobs", Kind: lake.Unsupported, Err: errors.New("the table was bootstrapped: its records may lie in files outside of it"),
 		Hint: "Leave --blobs out."})
 }
 
 func (t *Table) blobColumns(ctx context.Context, more []string) (blob.Columns, error) {
 	if plain, err := t.plain(); err != nil || plain && len(more) == 0 {
-		return nil, t.snap.wrap(err)
+		return nil, t.snap.Wrap(err)
 	}
 	schema, err := t.schema(ctx)
 	if err != nil {
-		return nil, t.snap.wrap(err)
+		return nil, t.snap.Wrap(err)
 	}
 	if schema == "" {
 		return more, nil
@@ -241,7 +241,7 @@ func (t *Table) blobColumns(ctx context.Context, more []string) (blob.Columns, e
 	if err == nil {
 		columns, err = columns.With(schema, more)
 	}
-	return columns, t.snap.wrap(err)
+	return columns, t.snap.Wrap(err)
 }
 
 // plain reports that the commits which planning read have a schema, and none of
@@ -257,24 +257,24 @@ func (t *Table) plain() (bool, error) {
 
 // schema returns the table's newest schema as Avro JSON, "" if none is known.
 func (t *Table) schema(ctx context.Context) (string, error) {
-	writes := t.snap.timeline.Writes()
+	writes := t.snap.Timeline.Writes()
 	for _, w := range slices.Backward(writes) {
-		s, err := t.snap.services.Newest.Schema, error(nil)
-		if w.Action.Comparable() != timeline.ReplaceCommit || w.Time != t.snap.services.Newest.Time {
-			s, err = t.snap.timeline.Schema(ctx, w)
+		s, err := t.snap.Services.Newest.Schema, error(nil)
+		if w.Action.Comparable() != timeline.ReplaceCommit || w.Time != t.snap.Services.Newest.Time {
+			s, err = t.snap.Timeline.Schema(ctx, w)
 		}
 		if err != nil || s != "" {
 			return s, err
 		}
 	}
-	return t.snap.properties["hoodie.table.create.schema"], nil
+	return t.snap.Properties["hoodie.table.create.schema"], nil
 }
 
 // BlobOptions returns the options of a Judge of this table, but for Names,
 // limits and the ledger.
 func (t *Table) BlobOptions() blob.Options {
-	o := blob.Options{Reader: t.snap.reader, Committed: t.Committed, Index: &blobIndex{t: t}}
-	for _, i := range t.snap.timeline.Instants {
+	o := blob.Options{Reader: t.snap.Reader, Committed: t.Committed, Index: &blobIndex{t: t}}
+	for _, i := range t.snap.Timeline.Instants {
 		o.Writing = o.Writing || timeline.IsWrite(i.Action) && i.State != timeline.Completed
 	}
 	return o

@@ -52,10 +52,10 @@ func helpless(err error) error {
 func (x *blobIndex) open(ctx context.Context) ([]*mdt.Secondary, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.opened || x.t.snap.mdt == nil || x.t.snap.folders.Files == nil {
+	if x.opened || x.t.snap.MDT == nil || x.t.snap.Folders.Files == nil {
 		return x.indexes, nil
 	}
-	all, err := x.t.snap.mdt.Secondaries(ctx)
+	all, err := x.t.snap.MDT.Secondaries(ctx)
 	for _, i := range all {
 		if strings.HasSuffix(i.Field, ".reference.external_path") {
 			x.indexes = append(x.indexes, i)

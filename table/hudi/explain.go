@@ -6,6 +6,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/cleanplan"
 	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
@@ -23,12 +24,12 @@ func (t *Table) Explain(ctx context.Context, key lake.Key, c retain.Config) (tab
 	if key == Dir || key.Below(Dir) {
 		return say("hidden", "hidden", "what lies in .hoodie is never a candidate")
 	}
-	f, _, err := t.snap.folders.List(ctx, string(key.Dir()))
+	f, _, err := t.snap.Folders.List(ctx, string(key.Dir()))
 	if err == nil {
-		err = t.snap.folders.Reconcile(&f)
+		err = t.snap.Folders.Reconcile(&f)
 	}
 	if err != nil {
-		return x, t.snap.wrap(err)
+		return x, t.snap.Wrap(err)
 	}
 	p, err := t.look(ctx, c)
 	if err != nil {
@@ -49,13 +50,13 @@ func (t *Table) Explain(ctx context.Context, key lake.Key, c retain.Config) (tab
 	return say("absent", "absent", "nothing stands there in storage")
 }
 
-func (t *Table) explain(ctx context.Context, p *Plan, x table.Explanation, f folder.Partition, of folder.File) (table.Explanation, error) {
+func (t *Table) explain(ctx context.Context, p *cleanplan.Plan, x table.Explanation, f folder.Partition, of folder.File) (table.Explanation, error) {
 	if of.Missing {
 		x.Because = append(x.Because, table.Because{Action: "absent", Rule: "the metadata table lists it, but nothing stands there in storage"})
 	}
-	groups, err := t.snap.view.Groups(ctx, f.Path, f.Files)
+	groups, err := t.snap.View.Groups(ctx, f.Path, f.Files)
 	if err != nil {
-		return x, t.snap.wrap(err)
+		return x, t.snap.Wrap(err)
 	}
 	for _, g := range groups {
 		if g.ID.FileID != of.FileID {
@@ -67,7 +68,7 @@ func (t *Table) explain(ctx context.Context, p *Plan, x table.Explanation, f fol
 				x.Because = append(x.Because, table.Because{Instant: s.Instant, Action: "uncommitted", Rule: "its instant is not complete, or unknown to the timeline"})
 			}
 		}
-		rulings, err := p.rulings(&g, nil)
+		rulings, err := p.Rulings(&g, nil)
 		if err != nil {
 			return x, err
 		}
@@ -80,7 +81,7 @@ func (t *Table) explain(ctx context.Context, p *Plan, x table.Explanation, f fol
 	switch {
 	case of.Missing:
 		x.Verdict = "absent"
-	case x.Verdict == "dead" && p.Incremental && !slices.Contains(p.partitions(), f.Path):
+	case x.Verdict == "dead" && p.Incremental && !slices.Contains(p.Partitions(), f.Path):
 		x.Verdict = "history"
 		x.Because = append(x.Because, table.Because{Action: "incremental", Rule: "its partition was not touched since the last clean and is not looked at; a clean that isn't incremental would take it"})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/store/mem"
+	"github.com/lakesweep/lakesweep/table/hudi/cleanplan"
 	"github.com/lakesweep/lakesweep/table/hudi/internal/fixture"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
@@ -46,7 +47,7 @@ func openAt(t *testing.T, r store.Reader, now time.Time) *Table {
 }
 
 // dead returns the dead files and directories of a plan, in order.
-func dead(t *testing.T, p *Plan) (files, dirs []string) {
+func dead(t *testing.T, p *cleanplan.Plan) (files, dirs []string) {
 	t.Helper()
 	for v, err := range p.Verdicts(t.Context()) {
 		if err != nil {
@@ -79,7 +80,7 @@ func TestPlansAreHudis(t *testing.T) {
 				tab := openAt(t, c.Table, policy.Now)
 				switch source {
 				case "folders":
-					tab.snap.folders.Files = nil
+					tab.snap.Folders.Files = nil
 				case "names first":
 					tab = openAt(t, poorer, policy.Now)
 				}
@@ -109,7 +110,7 @@ func TestPlansAreHudis(t *testing.T) {
 					return timeline.IsWrite(i.Action) && i.Action != timeline.LogCompaction && i.State != timeline.Completed
 				})
 				if pending && p.Config.Policy == retain.LatestHours && earliest < policy.Earliest {
-					earliest = policy.Earliest // careful difference 7
+					earliest = policy.Earliest // expiry counts by completion
 				}
 				if earliest != policy.Earliest || p.Last != policy.LastComplete {
 					t.Errorf("%s, %s: retains from %q, last commit %q; Hudi: %q, %q", name, source, earliest, p.Last, policy.Earliest, policy.LastComplete)

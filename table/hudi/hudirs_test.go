@@ -39,8 +39,8 @@ func TestTablesOfHudiRS(t *testing.T) {
 				t.Fatal(err)
 			}
 			version := strings.Split(filepath.Base(path), "_")[0] // "v6"
-			if info := tab.Info(); "v"+tab.snap.version != version || info.Format != "hudi" || (tab.Type() == "MERGE_ON_READ") != strings.Contains(path, "/mor/") {
-				t.Errorf("%+v, version %s, %s", info, tab.snap.version, tab.Type())
+			if info := tab.Info(); "v"+tab.snap.Version != version || info.Format != "hudi" || (tab.Type() == "MERGE_ON_READ") != strings.Contains(path, "/mor/") {
+				t.Errorf("%+v, version %s, %s", info, tab.snap.Version, tab.Type())
 			}
 			if err := tab.Verify(t.Context(), func(f table.Finding) error { t.Errorf("%+v", f); return nil }); err != nil {
 				t.Fatal(err)

@@ -63,7 +63,7 @@ func (s *scenario) looksAt(c retain.Config) string {
 	case !p.Incremental:
 		return "all"
 	}
-	return strings.Join(p.partitions(), " ")
+	return strings.Join(p.Partitions(), " ")
 }
 
 // Hudi's choice of partitions: spec/hudi-clean.md section 8.3.

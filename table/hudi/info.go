@@ -16,14 +16,14 @@ import (
 // ID identifies the table: its name, and a checksum of what it was created as.
 // Hudi gives tables no identity of their own.
 func (t *Table) ID() string {
-	p := t.snap.properties
+	p := t.snap.Properties
 	made := crc32.ChecksumIEEE([]byte(strings.Join([]string{p["hoodie.table.create.schema"], t.Type(), p["hoodie.table.partition.fields"], p["hoodie.table.recordkey.fields"], p["hoodie.table.initial.version"]}, "\x00")))
 	return fmt.Sprintf("%s.%s#%08x", p["hoodie.database.name"], p["hoodie.table.name"], made)
 }
 
 // LastInstant returns the last completed write, "" if there is none.
 func (t *Table) LastInstant() string {
-	writes := t.snap.timeline.Writes()
+	writes := t.snap.Timeline.Writes()
 	if len(writes) == 0 {
 		return ""
 	}
@@ -32,11 +32,11 @@ func (t *Table) LastInstant() string {
 
 // Warnings says what the user should know though it stops nothing.
 func (t *Table) Warnings() []string {
-	out := slices.Clone(t.snap.services.Warnings)
-	if t.snap.distrust != nil {
-		out = append(out, fmt.Sprintf("folders are listed instead of the metadata table: %v", t.snap.distrust))
+	out := slices.Clone(t.snap.Services.Warnings)
+	if t.snap.Distrust != nil {
+		out = append(out, fmt.Sprintf("folders are listed instead of the metadata table: %v", t.snap.Distrust))
 	}
-	for _, s := range t.snap.timeline.Strays {
+	for _, s := range t.snap.Timeline.Strays {
 		out = append(out, "a crash left the temporary file "+s+" on the timeline")
 	}
 	return out
@@ -44,10 +44,10 @@ func (t *Table) Warnings() []string {
 
 // Info describes the table as it was opened. Files aren't counted.
 func (t *Table) Info() table.Info {
-	p := t.snap.properties
+	p := t.snap.Properties
 	info := table.Info{
-		Table: t.snap.root.String(), Format: "hudi", TableID: t.ID(), Name: p["hoodie.table.name"], Instant: t.LastInstant(),
-		Protocol:         map[string]string{"table_version": t.snap.version, "timeline_layout": p["hoodie.timeline.layout.version"], "table_type": t.Type()},
+		Table: t.snap.Root.String(), Format: "hudi", TableID: t.ID(), Name: p["hoodie.table.name"], Instant: t.LastInstant(),
+		Protocol:         map[string]string{"table_version": t.snap.Version, "timeline_layout": p["hoodie.timeline.layout.version"], "table_type": t.Type()},
 		PartitionColumns: []string{}, RetentionSource: "the cleaning policy's default", Features: t.features(),
 		Properties: map[string]string{},
 	}
@@ -61,7 +61,7 @@ func (t *Table) Info() table.Info {
 			info.Properties[k] = v
 		}
 	}
-	zone, err := t.snap.zone()
+	zone, err := t.snap.Zone()
 	if err != nil {
 		zone = time.UTC
 	}
@@ -75,7 +75,7 @@ func (t *Table) Info() table.Info {
 // features names what the table has beyond base files and commits.
 func (t *Table) features() []string {
 	var out []string
-	for _, m := range mdt.Partitions(t.snap.properties) {
+	for _, m := range mdt.Partitions(t.snap.Properties) {
 		out = append(out, "metadata:"+m)
 	}
 	add := func(on bool, name string) {
@@ -83,10 +83,10 @@ func (t *Table) features() []string {
 			out = append(out, name)
 		}
 	}
-	add(strings.EqualFold(t.snap.properties["hoodie.table.cdc.enabled"], "true"), "cdc")
-	add(t.snap.properties["hoodie.bootstrap.base.path"] != "", "bootstrap")
-	add(len(t.snap.services.Savepoints) > 0, "savepoints")
-	add(len(t.snap.services.Compacting) > 0, "pending_compaction")
-	add(len(t.snap.services.Replaced) > 0, "replaced_groups")
+	add(strings.EqualFold(t.snap.Properties["hoodie.table.cdc.enabled"], "true"), "cdc")
+	add(t.snap.Properties["hoodie.bootstrap.base.path"] != "", "bootstrap")
+	add(len(t.snap.Services.Savepoints) > 0, "savepoints")
+	add(len(t.snap.Services.Compacting) > 0, "pending_compaction")
+	add(len(t.snap.Services.Replaced) > 0, "replaced_groups")
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/store/mem"
+	"github.com/lakesweep/lakesweep/table/hudi/cleanplan"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
 
@@ -66,7 +67,7 @@ func dropFrom(t *testing.T, s *mem.Store) func(string) {
 
 // needed returns the files that somebody needs, by a slow look at the model's
 // whole history.
-func (m *model) needed(p *Plan) map[string]string {
+func (m *model) needed(p *cleanplan.Plan) map[string]string {
 	out := make(map[string]string)
 	keep := func(g *modelGroup, s *modelSlice, why string) {
 		for _, name := range append(slices.Clone(s.logs), s.base) {

@@ -135,8 +135,8 @@ func TestHudiListsWhatOurCleansLeave(t *testing.T) {
 			if err != nil {
 				fail("%v", err)
 			}
-			if e.tab.snap.folders.Files == nil {
-				fail("the metadata table isn't trusted: %v", e.tab.snap.distrust)
+			if e.tab.snap.Folders.Files == nil {
+				fail("the metadata table isn't trusted: %v", e.tab.snap.Distrust)
 			}
 			if len(e.rows) > 0 {
 				if err := e.carryOut(t.Context(), disk); err != nil {
@@ -183,14 +183,14 @@ func (m *model) compareListings(t *testing.T, o *oracle, dir string) string {
 		return "by the metadata table: " + diff
 	}
 	tab := openOn(t, dir, m.clock)
-	if tab.snap.folders.Files == nil {
-		return fmt.Sprintf("the metadata table isn't trusted: %v", tab.snap.distrust)
+	if tab.snap.Folders.Files == nil {
+		return fmt.Sprintf("the metadata table isn't trusted: %v", tab.snap.Distrust)
 	}
 	ours := make(map[string]map[string]int64)
-	partitions, err := tab.snap.folders.Files.Partitions()
+	partitions, err := tab.snap.Folders.Files.Partitions()
 	for _, p := range partitions {
 		if err == nil {
-			ours[p], err = tab.snap.folders.Files.Partition(p)
+			ours[p], err = tab.snap.Folders.Files.Partition(p)
 		}
 	}
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/cleanrun"
 	"github.com/lakesweep/lakesweep/table/hudi/internal/fixture"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
@@ -56,8 +57,8 @@ func (k *killer) Remove(ctx context.Context, name, ifMatch string) error {
 type execution struct {
 	tab     *Table
 	rows    []lake.Verdict
-	options RunOptions
-	run     *Run
+	options cleanrun.Options
+	run     *cleanrun.Run
 }
 
 func prepare(t *testing.T, s store.Reader, w store.Writer, c retain.Config, now time.Time, l lock.Provider) (*execution, error) {
@@ -100,7 +101,7 @@ func prepareBy(t *testing.T, s store.Reader, root lake.Root, w store.Writer, c r
 			}
 		}
 	}
-	e.options = RunOptions{PlanID: "plan-1", State: state, Rows: rows, Lock: l, Writer: w, Sleep: func(context.Context, time.Duration) error { return nil }}
+	e.options = cleanrun.Options{PlanID: "plan-1", State: state, Rows: rows, Lock: l, Writer: w, Sleep: func(context.Context, time.Duration) error { return nil }}
 	e.run, err = e.tab.Run(e.options)
 	return e, err
 }
@@ -159,8 +160,8 @@ func checkCleaned(t *testing.T, s *mem.Store, p fixture.Policy, before []string)
 	if cleans == 0 {
 		t.Fatal("no clean")
 	}
-	if tab.snap.distrust != nil {
-		t.Fatal(tab.snap.distrust)
+	if tab.snap.Distrust != nil {
+		t.Fatal(tab.snap.Distrust)
 	}
 	err := tab.Verify(t.Context(), func(f table.Finding) error { t.Errorf("%+v", f); return nil })
 	if err != nil || t.Failed() {
@@ -438,7 +439,7 @@ func TestPendingCleanOfAnotherTableIsRefused(t *testing.T) {
 		t.Errorf("plans to finish it: %v", err)
 	}
 	// Known by its old name, it is ours to finish.
-	tab.snap.o.Aliases = []lake.Root{{Scheme: "file", Path: "lake/cow_v9_part/commits/table"}}
+	tab.snap.Options.Aliases = []lake.Root{{Scheme: "file", Path: "lake/cow_v9_part/commits/table"}}
 	plan, err := tab.Plan(t.Context(), configOf(t, p))
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/blobtest"
+	"github.com/lakesweep/lakesweep/table/hudi/cleanplan"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -200,7 +201,7 @@ func TestPendingCleans(t *testing.T) {
 		s.upsert(3, "f")
 		return s
 	}
-	plan := func(s *scenario) (*Plan, error) {
+	plan := func(s *scenario) (*cleanplan.Plan, error) {
 		return openAt(t, s.store, s.hourAt(49)).Plan(t.Context(), versions(1))
 	}
 	s := scene()
@@ -427,8 +428,8 @@ func TestAPendingCleanThatNamesWhatIsNotListed(t *testing.T) {
 				continue
 			}
 			tab := openAt(t, s.store, s.hourAt(10))
-			if i, ok := tab.Timeline().Find(s.hour(7), timeline.Clean); !ok || i.State != timeline.Completed || tab.snap.distrust != nil {
-				t.Errorf("%s, version %d: %+v, %v", rule, version, i, tab.snap.distrust)
+			if i, ok := tab.Timeline().Find(s.hour(7), timeline.Clean); !ok || i.State != timeline.Completed || tab.snap.Distrust != nil {
+				t.Errorf("%s, version %d: %+v, %v", rule, version, i, tab.snap.Distrust)
 			}
 			for _, f := range []string{file, "p=1/" + old} {
 				if _, err := s.store.Stat(t.Context(), f); !errors.Is(err, fs.ErrNotExist) {

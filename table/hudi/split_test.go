@@ -10,6 +10,7 @@ import (
 	"github.com/lakesweep/lakesweep/lock"
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/cleandoc"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -39,18 +40,18 @@ func TestLargeCleansAreSplit(t *testing.T) {
 			t.Fatal(err)
 		}
 		tab := openAt(t, s, p.Now)
-		last, err := readLastClean(t.Context(), tab.Timeline())
+		last, err := cleandoc.Last(t.Context(), tab.Timeline())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if done := len(gone) == len(p.Deleted)+len(p.OtherRemoved); done {
-			if last.meta.Earliest != p.Earliest || last.meta.LastCompleted != p.LastComplete || part == 1 {
-				t.Errorf("part %d claims %q, %q", part, last.meta.Earliest, last.meta.LastCompleted)
+			if last.Meta.Earliest != p.Earliest || last.Meta.LastCompleted != p.LastComplete || part == 1 {
+				t.Errorf("part %d claims %q, %q", part, last.Meta.Earliest, last.Meta.LastCompleted)
 			}
 			break
 		}
-		if n == 0 || last.meta.Earliest != tab.snap.services.OldestReplace() || last.meta.LastCompleted != "" {
-			t.Fatalf("part %d: %d files, claims %q, %q", part, n, last.meta.Earliest, last.meta.LastCompleted)
+		if n == 0 || last.Meta.Earliest != tab.snap.Services.OldestReplace() || last.Meta.LastCompleted != "" {
+			t.Fatalf("part %d: %d files, claims %q, %q", part, n, last.Meta.Earliest, last.Meta.LastCompleted)
 		}
 	}
 	slices.Sort(gone)
@@ -85,12 +86,12 @@ func TestEmptyClean(t *testing.T) {
 			}
 			s.upsert(clock+1, fmt.Sprintf("n%d", i)) // else nothing triggers the next
 		}
-		last, err := readLastClean(t.Context(), openAt(t, s.store, s.now).Timeline())
+		last, err := cleandoc.Last(t.Context(), openAt(t, s.store, s.now).Timeline())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hours > 0 && (last.meta.Earliest == "" || last.meta.TotalDeleted != 0 || len(last.meta.Partitions) != 0) {
-			t.Errorf("%+v", last.meta)
+		if hours > 0 && (last.Meta.Earliest == "" || last.Meta.TotalDeleted != 0 || len(last.Meta.Partitions) != 0) {
+			t.Errorf("%+v", last.Meta)
 		}
 	}
 }

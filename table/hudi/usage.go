@@ -11,6 +11,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/cleanplan"
 	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 )
@@ -26,12 +27,12 @@ func (t *Table) Usage(ctx context.Context, c retain.Config, emit func(table.Usag
 	if err != nil {
 		return err
 	}
-	start, descend, err := t.snap.folders.All()
+	start, descend, err := t.snap.Folders.All()
 	if err != nil {
-		return t.snap.wrap(err)
+		return t.snap.Wrap(err)
 	}
 	var mu sync.Mutex
-	_, err = t.snap.folders.Walk(ctx, start, descend, func(ctx context.Context, f folder.Partition) error {
+	_, err = t.snap.Folders.Walk(ctx, start, descend, func(ctx context.Context, f folder.Partition) error {
 		u, err := t.usage(ctx, p, f)
 		if err != nil {
 			return err
@@ -40,10 +41,10 @@ func (t *Table) Usage(ctx context.Context, c retain.Config, emit func(table.Usag
 		defer mu.Unlock()
 		return emit(u)
 	})
-	return t.snap.wrap(err)
+	return t.snap.Wrap(err)
 }
 
-func (t *Table) usage(ctx context.Context, p *Plan, f folder.Partition) (table.Usage, error) {
+func (t *Table) usage(ctx context.Context, p *cleanplan.Plan, f folder.Partition) (table.Usage, error) {
 	u := table.Usage{Partition: t.partitionValues(f.Path)}
 	var err error
 	add := func(to *[2]int64) func(*folder.File) {
@@ -54,7 +55,7 @@ func (t *Table) usage(ctx context.Context, p *Plan, f folder.Partition) (table.U
 			size := one.Size
 			if size < 0 {
 				var info store.Info
-				if info, err = t.snap.reader.Stat(ctx, string(f.Key(one.Name))); err != nil {
+				if info, err = t.snap.Reader.Stat(ctx, string(f.Key(one.Name))); err != nil {
 					return
 				}
 				size = info.Size
@@ -66,7 +67,7 @@ func (t *Table) usage(ctx context.Context, p *Plan, f folder.Partition) (table.U
 	for i := range f.Unlisted {
 		add(&u.Unknown)(&f.Unlisted[i])
 	}
-	groups, gerr := t.snap.view.Groups(ctx, f.Path, f.Files)
+	groups, gerr := t.snap.View.Groups(ctx, f.Path, f.Files)
 	if gerr != nil {
 		return u, gerr
 	}
@@ -74,7 +75,7 @@ func (t *Table) usage(ctx context.Context, p *Plan, f folder.Partition) (table.U
 		for _, s := range g.Hidden {
 			s.Files(add(&u.Unknown))
 		}
-		rulings, err := p.rulings(&g, nil)
+		rulings, err := p.Rulings(&g, nil)
 		if err != nil {
 			return u, err
 		}
@@ -99,7 +100,7 @@ func (t *Table) partitionValues(path string) lake.Partition {
 		return lake.Partition{}
 	}
 	var fields []string
-	for f := range strings.SplitSeq(t.snap.properties["hoodie.table.partition.fields"], ",") {
+	for f := range strings.SplitSeq(t.snap.Properties["hoodie.table.partition.fields"], ",") {
 		name, _, _ := strings.Cut(f, ":")
 		fields = append(fields, name)
 	}
@@ -125,22 +126,22 @@ func (t *Table) Verify(ctx context.Context, emit func(table.Finding) error) erro
 		defer mu.Unlock()
 		return emit(f)
 	}
-	if t.snap.distrust != nil {
-		if err := tell(table.Finding{Type: "unreadable", Path: ".hoodie/metadata", Detail: t.snap.distrust.Error()}); err != nil {
+	if t.snap.Distrust != nil {
+		if err := tell(table.Finding{Type: "unreadable", Path: ".hoodie/metadata", Detail: t.snap.Distrust.Error()}); err != nil {
 			return err
 		}
 	}
-	for _, s := range t.snap.timeline.Strays {
-		if err := tell(table.Finding{Type: "leftover", Path: t.snap.timeline.Dir + "/" + s, Detail: "a temporary file that a crash left on the timeline"}); err != nil {
+	for _, s := range t.snap.Timeline.Strays {
+		if err := tell(table.Finding{Type: "leftover", Path: t.snap.Timeline.Dir + "/" + s, Detail: "a temporary file that a crash left on the timeline"}); err != nil {
 			return err
 		}
 	}
-	start, descend, err := t.snap.folders.All()
+	start, descend, err := t.snap.Folders.All()
 	if err != nil {
-		return t.snap.wrap(err)
+		return t.snap.Wrap(err)
 	}
-	_, err = t.snap.folders.Walk(ctx, start, descend, func(ctx context.Context, f folder.Partition) error { return t.verify(ctx, f, tell) })
-	return t.snap.wrap(err)
+	_, err = t.snap.Folders.Walk(ctx, start, descend, func(ctx context.Context, f folder.Partition) error { return t.verify(ctx, f, tell) })
+	return t.snap.Wrap(err)
 }
 
 func (t *Table) verify(ctx context.Context, f folder.Partition, tell func(table.Finding) error) error {
@@ -165,7 +166,7 @@ func (t *Table) verify(ctx context.Context, f folder.Partition, tell func(table.
 			return err
 		}
 	}
-	groups, err := t.snap.view.Groups(ctx, f.Path, f.Files)
+	groups, err := t.snap.View.Groups(ctx, f.Path, f.Files)
 	if err != nil {
 		return err
 	}
@@ -190,7 +191,7 @@ func (t *Table) verifySize(ctx context.Context, f folder.Partition, one folder.F
 		return nil
 	}
 	if one.Modified.IsZero() { // the listing told the name only
-		info, err := t.snap.reader.Stat(ctx, key)
+		info, err := t.snap.Reader.Stat(ctx, key)
 		if errors.Is(err, fs.ErrNotExist) {
 			return tell(table.Finding{Type: "missing", Path: key, Detail: "the metadata table lists it, and storage doesn't have it"})
 		}

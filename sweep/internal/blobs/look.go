@@ -6,9 +6,9 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
-	"github.com/lakesweep/lakesweep/table/hudi"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
 	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
+	"github.com/lakesweep/lakesweep/table/hudi/cleanplan"
 )
 
 // Look is what a look for columns that refer to blobs found.
@@ -37,7 +37,7 @@ func (t *Table) wanted() bool {
 // Unqueued returns the columns that file slices refer to blobs in which a clean
 // lets go without a queue that remembers them, though nobody said that they are
 // to stay; and a note where whether it does can't be told.
-func (t *Table) Unqueued(seen Look, clean *hudi.Plan, totals *filelist.Totals) (columns, notes []string) {
+func (t *Table) Unqueued(seen Look, clean *cleanplan.Plan, totals *filelist.Totals) (columns, notes []string) {
 	if t.Request.Mode != "" || !t.Config.Enabled {
 		return nil, nil
 	}

@@ -40,7 +40,7 @@ type Clean interface {
 func (r *Run) Around(c Clean) { r.clean = c }
 
 // Run carries out what a plan says of external blobs, around the clean of
-// the slices. It implements hudi.BlobRecord.
+// the slices. It implements cleanrun.BlobRecord.
 //
 // Source: design/blob-safety.md, "Protocol".
 type Run struct {

@@ -12,7 +12,7 @@ import (
 // about. claimed is what the last clean claimed, "" for nothing; zone is asked
 // for under LatestHours only.
 //
-// Source: Hudi 1.2.0, CleanerUtils.getEarliestCommitToRetain; spec/hudi-clean.md 5.3; invariant 3.
+// Source: Hudi 1.2.0, CleanerUtils.getEarliestCommitToRetain; spec/hudi-clean.md 5.3; careful difference 3.
 func Earliest(tl *timeline.Timeline, c retain.Config, now time.Time, zone func() (*time.Location, error), claimed string) (i *timeline.Instant, why string, err error) {
 	completed := tl.Writes()
 	switch c.Policy {

@@ -31,7 +31,7 @@ type Ruling struct {
 // first.
 //
 // Source: Hudi 1.2.0, CleanPlanner; spec/hudi-clean.md section 5.5;
-// invariant 1. A slice that lacks a file never counts as one that is kept.
+// careful difference 1. A slice that lacks a file never counts as one that is kept.
 func (r *Rules) Group(g *filegroup.Group, out []Ruling) []Ruling {
 	if by, ok := r.Services.Replaced[g.ID]; ok {
 		for _, s := range g.Slices {

@@ -1,4 +1,4 @@
-package hudi
+package cleanplan
 
 import (
 	"context"
@@ -21,21 +21,21 @@ import (
 //
 // Source: Hudi 1.2.0, HoodieRepairTool; spec/hudi-clean.md section 7.
 func (p *Plan) orphans(ctx context.Context, out []lake.Verdict, f *folder.Partition, groups []filegroup.Group) ([]lake.Verdict, error) {
-	for _, i := range p.t.timeline.Instants {
+	for _, i := range p.t.Timeline.Instants {
 		if (i.Action == timeline.Rollback || i.Action == timeline.Restore) && i.State != timeline.Completed {
 			return out, nil
 		}
 	}
 	candidates := f.Unlisted
 	for _, g := range groups {
-		if p.t.folders.Files != nil {
+		if p.t.Folders.Files != nil {
 			break // what the metadata table lists was committed, whatever the timelines have kept
 		}
 		for _, s := range g.Hidden {
 			s.Files(func(f *folder.File) { candidates = append(candidates, *f) })
 		}
 	}
-	oldest := p.t.o.Now().Add(-p.Config.OrphanAge)
+	oldest := p.t.Options.Now().Add(-p.Config.OrphanAge)
 	for _, c := range candidates {
 		orphan, err := p.orphan(ctx, f.Path, c)
 		if err != nil {
@@ -60,11 +60,11 @@ func (p *Plan) orphan(ctx context.Context, partition string, f folder.File) (boo
 	s := p.rules.Services
 	_, saved := s.Saved[f.Name]
 	_, planned := s.Planned[filegroup.PlannedFile{Partition: partition, Name: f.Name}]
-	if f.Missing || saved || planned || f.Log && p.t.timeline.Layout == timeline.Layout1 {
+	if f.Missing || saved || planned || f.Log && p.t.Timeline.Layout == timeline.Layout1 {
 		return false, nil
 	}
-	if p.t.view.OnTimeline(f.Instant) {
+	if p.t.View.OnTimeline(f.Instant) {
 		return false, nil
 	}
-	return p.t.view.NeverCompleted(ctx, f.Instant)
+	return p.t.View.NeverCompleted(ctx, f.Instant)
 }

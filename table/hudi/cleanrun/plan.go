@@ -1,13 +1,13 @@
-package hudi
+package cleanrun
 
 import (
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/hudi/cleandoc"
+	"github.com/lakesweep/lakesweep/table/hudi/datafile"
 	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
@@ -16,27 +16,16 @@ import (
 // plan makes the clean's plan: the document's files, and those that are gone
 // already but still listed by the metadata table.
 func (r *Run) plan() (timeline.CleanPlan, error) {
-	s := r.o.State
-	p := timeline.CleanPlan{LastCompleted: s[stateLast], Policy: s[statePolicy], Files: map[string][]timeline.CleanFile{}, Extra: map[string]string{}}
-	var ghosts map[string][]string
-	for key, to := range map[string]any{stateExtra: &p.Extra, stateDead: &p.DeadPartitions, stateGhosts: &ghosts} {
-		if err := json.Unmarshal([]byte(s[key]), to); err != nil {
-			return p, r.badState(key, err)
-		}
-	}
-	if p.Extra == nil {
-		p.Extra = map[string]string{}
-	}
-	p.Extra[extraPlan] = r.o.PlanID
-	if text := s[stateEarliest]; text != "" {
-		p.Earliest = &timeline.ActionInstant{}
-		if err := json.Unmarshal([]byte(text), p.Earliest); err != nil {
-			return p, r.badState(stateEarliest, err)
-		}
+	p := timeline.CleanPlan{LastCompleted: r.state.Last, Policy: string(r.state.Policy), DeadPartitions: slices.Clone(r.state.Dead), Files: map[string][]timeline.CleanFile{}, Extra: map[string]string{}}
+	maps.Copy(p.Extra, r.state.Extra)
+	p.Extra[cleandoc.ExtraPlan] = r.o.PlanID
+	if e := r.state.Earliest; e != nil {
+		claim := *e
+		p.Earliest = &claim
 	}
 	no := false
 	add := func(key lake.Key) {
-		path := uri(r.t.root, key)
+		path := uri(r.t.Root, key)
 		p.Files[string(key.Dir())] = append(p.Files[string(key.Dir())], timeline.CleanFile{Path: &path, Bootstrap: &no})
 	}
 	for v, err := range r.o.Rows() {
@@ -47,7 +36,7 @@ func (r *Run) plan() (timeline.CleanPlan, error) {
 			add(v.Key)
 		}
 	}
-	for partition, names := range ghosts {
+	for partition, names := range r.state.Ghosts {
 		for _, n := range names {
 			add(folder.Key(partition, n))
 		}
@@ -68,22 +57,33 @@ func (r *Run) holdBack(p *timeline.CleanPlan) {
 	if retain.Policy(p.Policy) != retain.LatestVersions {
 		return
 	}
-	planned := strings.Split(r.o.State[stateTimeline], "\n")
-	for _, i := range r.t.timeline.Instants {
-		if i.Action.Comparable() != timeline.ReplaceCommit || i.State == timeline.Completed && slices.Contains(planned, mark(i)) {
+	for _, i := range r.t.Timeline.Instants {
+		if i.Action.Comparable() != timeline.ReplaceCommit || i.State == timeline.Completed && slices.Contains(r.state.Timeline, cleandoc.Mark(i)) {
 			continue
 		}
-		if b := r.t.timeline.WriteBefore(i.Time); b != nil {
+		if b := r.t.Timeline.WriteBefore(i.Time); b != nil {
 			i = *b
 		}
 		if p.Earliest == nil || i.Time < p.Earliest.Timestamp {
 			p.Earliest = &timeline.ActionInstant{Timestamp: i.Time, Action: string(i.Action), State: i.State.String()}
-			p.Extra[extraAhead] = "true"
+			p.Extra[cleandoc.ExtraAhead] = "true"
 		}
 		return
 	}
 }
 
-func (r *Run) badState(key string, err error) error {
-	return &lake.Error{Op: "apply plan", Kind: lake.Damaged, Err: fmt.Errorf("state %s: %w", key, err), Hint: "Make a new plan."}
+// uri spells a key as Hudi's plans do: fully qualified, nothing escaped.
+func uri(root lake.Root, key lake.Key) string {
+	if root.Class() == "file" {
+		return "file:" + root.Join(key)
+	}
+	return root.Join(key)
+}
+
+// parseKey reads the name of a base or log file below the root.
+func parseKey(k lake.Key) (datafile.File, bool) {
+	if strings.HasPrefix(string(k), timeline.Dir+"/") {
+		return datafile.File{}, false
+	}
+	return datafile.Parse(k.Base())
 }

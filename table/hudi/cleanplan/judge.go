@@ -1,4 +1,4 @@
-package hudi
+package cleanplan
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func (p *Plan) judge(ctx context.Context, f *folder.Partition, out []lake.Verdic
 		sum.Warnings = append(sum.Warnings, "another table lies at "+f.Path+" and is left alone")
 		return nil, sum, nil
 	}
-	groups, err := p.t.view.Groups(ctx, f.Path, f.Files)
+	groups, err := p.t.View.Groups(ctx, f.Path, f.Files)
 	if err != nil {
 		return nil, sum, err
 	}
@@ -41,7 +41,7 @@ func (p *Plan) judge(ctx context.Context, f *folder.Partition, out []lake.Verdic
 		for _, s := range g.Hidden {
 			s.Files(func(*folder.File) { sum.Unlisted++ })
 		}
-		if rulings, err = p.rulings(g, rulings[:0]); err != nil {
+		if rulings, err = p.Rulings(g, rulings[:0]); err != nil {
 			return nil, sum, err
 		}
 		for i := range rulings {
@@ -113,9 +113,9 @@ func (p *Plan) rule(g *filegroup.Group, out []expiry.Ruling) ([]expiry.Ruling, e
 // group goes too: all files in it are dead, and nothing else is there. Hudi
 // removes such folders with all that is in them.
 //
-// Source: spec/hudi-clean.md section 5.5; careful difference 5.
+// Source: spec/hudi-clean.md section 5.5; careful difference 2.
 func (p *Plan) partitionDead(f *folder.Partition, dead int) bool {
-	return f.Path != "" && p.t.partitioned() && f.Marker != nil && (dead > 0 || p.Resumes != "") &&
+	return f.Path != "" && p.t.Partitioned() && f.Marker != nil && (dead > 0 || p.Resumes != "") &&
 		dead == len(f.Files)-missing(f.Files) && len(f.Unlisted) == 0 && len(f.Foreign) == 0 && !f.Nested &&
 		(p.Resumes != "" && p.going[f.Path] || p.Resumes == "" && (p.Config.Policy == retain.LatestVersions || p.rules.Services.LastReplaced[f.Path] < p.rules.Earliest))
 }
@@ -172,25 +172,25 @@ func (p *Plan) sized(ctx context.Context, list []lake.Verdict) (out []lake.Verdi
 // give them.
 func (p *Plan) append(ctx context.Context, list []lake.Verdict, v lake.Verdict) ([]lake.Verdict, error) {
 	if v.Modified.IsZero() {
-		i, err := p.t.reader.Stat(ctx, string(v.Key))
+		i, err := p.t.Reader.Stat(ctx, string(v.Key))
 		if errors.Is(err, fs.ErrNotExist) {
 			return list, nil // deleted since it was listed
 		}
 		if err != nil {
-			return nil, store.Fail("stat", p.t.root, string(v.Key), err)
+			return nil, store.Fail("stat", p.t.Root, string(v.Key), err)
 		}
 		v.Size, v.Modified, v.ETag = i.Size, i.Modified, i.ETag
 	}
 	return append(list, v), nil
 }
 
-// rulings appends a group's to out. Where the plan does nothing, every slice
+// Rulings appends a group's to out. Where the plan does nothing, every slice
 // stays.
-func (p *Plan) rulings(g *filegroup.Group, out []expiry.Ruling) ([]expiry.Ruling, error) {
+func (p *Plan) Rulings(g *filegroup.Group, out []expiry.Ruling) ([]expiry.Ruling, error) {
 	if !p.Nothing {
 		return p.rule(g, out)
 	}
-	_, replaced := p.t.services.Replaced[g.ID]
+	_, replaced := p.t.Services.Replaced[g.ID]
 	for i, s := range g.Slices {
 		newest := i == 0 && !replaced
 		rule := "an older slice of its file group, which no clean takes now: " + p.Why

@@ -1,4 +1,4 @@
-package hudi
+package cleandoc
 
 import (
 	"context"
@@ -8,49 +8,50 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
 	"github.com/lakesweep/lakesweep/table/hudi/folder"
+	"github.com/lakesweep/lakesweep/table/hudi/snapshot"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
-// pendingClean returns the oldest clean that isn't complete with its plan, nil
+// Pending returns the oldest clean that isn't complete with its plan, nil
 // if there is none. One whose plan has no bytes, left by a crash, counts as
 // none. A completed one without bytes counts as pending.
 //
 // Errors: Damaged for a plan that can't be read.
-func pendingClean(ctx context.Context, t *snapshot) (*timeline.Instant, timeline.CleanPlan, error) {
-	for _, i := range t.timeline.Instants {
+func Pending(ctx context.Context, t *snapshot.Table) (*timeline.Instant, timeline.CleanPlan, error) {
+	for _, i := range t.Timeline.Instants {
 		if i.Action != timeline.Clean {
 			continue
 		}
 		if i.State == timeline.Completed {
-			data, err := t.timeline.Read(ctx, i, timeline.Completed)
+			data, err := t.Timeline.Read(ctx, i, timeline.Completed)
 			if err != nil || len(data) > 0 {
 				if err != nil {
 					return nil, timeline.CleanPlan{}, err
 				}
 				continue
 			}
-			return nil, timeline.CleanPlan{}, &lake.Error{Op: "read clean metadata", Key: lake.Key(t.timeline.Dir + "/" + i.Files[timeline.Completed]), Kind: lake.Damaged, Err: fmt.Errorf("the completed clean has no bytes"),
+			return nil, timeline.CleanPlan{}, &lake.Error{Op: "read clean metadata", Key: lake.Key(t.Timeline.Dir + "/" + i.Files[timeline.Completed]), Kind: lake.Damaged, Err: fmt.Errorf("the completed clean has no bytes"),
 				Hint: "Let a Hudi writer clean once, which repairs this, or remove the file if no writer runs."}
 		}
-		data, err := t.timeline.Read(ctx, i, timeline.Requested)
+		data, err := t.Timeline.Read(ctx, i, timeline.Requested)
 		if err != nil {
 			return nil, timeline.CleanPlan{}, err
 		}
 		if len(data) == 0 {
-			t.services.Warn("the pending clean " + i.Time + " has an empty plan and is passed over")
+			t.Services.Warn("the pending clean " + i.Time + " has an empty plan and is passed over")
 			continue
 		}
 		plan, err := timeline.DecodeCleanPlan(data)
 		if err != nil {
-			return nil, plan, fmt.Errorf("%s/%s: %w", t.timeline.Dir, i.Files[timeline.Requested], err)
+			return nil, plan, fmt.Errorf("%s/%s: %w", t.Timeline.Dir, i.Files[timeline.Requested], err)
 		}
 		return &i, plan, nil
 	}
 	return nil, timeline.CleanPlan{}, nil
 }
 
-// plannedNames returns the names that a clean's plan holds, by partition.
-func plannedNames(t *snapshot, plan timeline.CleanPlan) (map[string]map[string]bool, error) {
+// Names returns the names that a clean's plan holds, by partition.
+func Names(t *snapshot.Table, plan timeline.CleanPlan) (map[string]map[string]bool, error) {
 	out := make(map[string]map[string]bool)
 	add := func(partition, name string) error {
 		if err := folder.Check(partition); err != nil {
@@ -95,9 +96,9 @@ func plannedNames(t *snapshot, plan timeline.CleanPlan) (map[string]map[string]b
 
 // nameIn returns the name of a fully qualified path that must lie in a
 // partition of this table.
-func nameIn(t *snapshot, partition, path string) (string, error) {
+func nameIn(t *snapshot.Table, partition, path string) (string, error) {
 	if place, err := lake.ParsePlace(path); err == nil {
-		for _, root := range append([]lake.Root{t.root}, t.o.Aliases...) {
+		for _, root := range append([]lake.Root{t.Root}, t.Options.Aliases...) {
 			if !root.Contains(place) {
 				continue
 			}

@@ -1,4 +1,4 @@
-package hudi
+package cleanplan
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
+	"github.com/lakesweep/lakesweep/table/hudi/cleandoc"
 	"github.com/lakesweep/lakesweep/table/hudi/expiry"
 	"github.com/lakesweep/lakesweep/table/hudi/filegroup"
 	"github.com/lakesweep/lakesweep/table/hudi/folder"
@@ -21,12 +22,12 @@ import (
 func (p *Plan) resume(i timeline.Instant, plan timeline.CleanPlan) error {
 	p.Resumes, p.Last, p.Why = i.Time, plan.LastCompleted, "finishes the pending clean "+i.Time
 	p.Config.Policy = retain.Policy(plan.Policy)
-	names, err := plannedNames(p.t, plan)
+	names, err := cleandoc.Names(p.t, plan)
 	if err != nil {
 		return err
 	}
 	p.pending, p.Extra = names, plan.Extra
-	p.rules = expiry.Rules{Config: p.Config, Services: &p.t.services}
+	p.rules = expiry.Rules{Config: p.Config, Services: &p.t.Services}
 	p.going = make(map[string]bool)
 	if e := plan.Earliest; e != nil {
 		p.Earliest = &timeline.Instant{Time: e.Timestamp, Action: timeline.Action(e.Action), State: timeline.Completed}
@@ -75,7 +76,7 @@ func (p *Plan) resumed(g *filegroup.Group, out []expiry.Ruling) ([]expiry.Ruling
 			return nil, p.unsafe(s, "it is the newest slice of its file group")
 		case named < all:
 			return nil, p.unsafe(s, "the plan names only a part of the slice")
-		case hidden && (len(s.Logs) > 0 || p.t.view.OnTimeline(s.Instant)):
+		case hidden && (len(s.Logs) > 0 || p.t.View.OnTimeline(s.Instant)):
 			return nil, p.unsafe(s, "its instant isn't complete")
 		}
 		v.Dead, v.Reason = true, lake.ExpiredSlice
@@ -105,7 +106,7 @@ func (p *Plan) resumedUnlisted(f *folder.Partition, groups []filegroup.Group, ou
 		if hold, held := p.rules.Held(filegroup.ID{Partition: f.Path, FileID: one.FileID}, s); held {
 			return nil, p.unsafe(s, hold.Rule)
 		}
-		if _, completed := p.t.view.Completed(one.Instant); p.t.view.OnTimeline(one.Instant) && !completed {
+		if _, completed := p.t.View.Completed(one.Instant); p.t.View.OnTimeline(one.Instant) && !completed {
 			return nil, p.unsafe(s, "its instant isn't complete")
 		}
 		if why := p.neededByFolders(one, filegroup.ID{Partition: f.Path, FileID: one.FileID}, groups); why != "" {
@@ -120,7 +121,7 @@ func (p *Plan) resumedUnlisted(f *folder.Partition, groups []filegroup.Group, ou
 // neededByFolders says why a reader that lists folders needs an unlisted file of
 // a complete write, "" if none does: groups are of the listed files.
 func (p *Plan) neededByFolders(one *folder.File, id filegroup.ID, groups []filegroup.Group) string {
-	done, ok := p.t.view.Completed(one.Instant)
+	done, ok := p.t.View.Completed(one.Instant)
 	if _, replaced := p.rules.Services.Replaced[id]; replaced || !ok {
 		return ""
 	}
@@ -145,6 +146,6 @@ func (p *Plan) neededByFolders(one *folder.File, id filegroup.ID, groups []fileg
 func (p *Plan) unsafe(s *filegroup.Slice, why string) error {
 	name := ""
 	s.Files(func(f *folder.File) { name = f.Name })
-	return &lake.Error{Op: "finish clean " + p.Resumes, Table: p.t.root.String(), Key: lake.Key(name), Kind: lake.Refused, Code: "pending_clean", Err: fmt.Errorf("%s", why),
+	return &lake.Error{Op: "finish clean " + p.Resumes, Table: p.t.Root.String(), Key: lake.Key(name), Kind: lake.Refused, Code: "pending_clean", Err: fmt.Errorf("%s", why),
 		Hint: "The pending clean was planned before this came about. Remove it with Hudi's CLI, then clean anew."}
 }

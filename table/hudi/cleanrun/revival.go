@@ -1,13 +1,13 @@
-package hudi
+package cleanrun
 
 import (
 	"context"
 	"errors"
 	"io/fs"
-	"strings"
 	"sync"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/hudi/cleandoc"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -29,10 +29,10 @@ type revival struct {
 	alive map[string]bool
 }
 
-func newRevival(marks string, dead []string) *revival {
+func newRevival(writes []string, dead []string) *revival {
 	r := &revival{known: make(map[string]bool), dead: dead, seen: make(map[string]bool), alive: make(map[string]bool)}
-	for line := range strings.SplitSeq(marks, "\n") {
-		r.known[line], r.last = true, line
+	for _, m := range writes {
+		r.known[m], r.last = true, m
 	}
 	return r
 }
@@ -45,7 +45,7 @@ func (r *revival) look(ctx context.Context, tl *timeline.Timeline) error {
 	}
 	last := false
 	for _, i := range tl.Instants {
-		m := mark(i)
+		m := cleandoc.Mark(i)
 		last = last || m == r.last
 		switch i.Action {
 		case timeline.Commit, timeline.DeltaCommit, timeline.ReplaceCommit:

@@ -1,4 +1,4 @@
-package hudi
+package cleanplan
 
 import (
 	"context"
@@ -7,10 +7,11 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table/hudi/retain"
+	"github.com/lakesweep/lakesweep/table/hudi/snapshot"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
-// unwinding refuses a table on which complete writes are about to be taken
+// Unwinding refuses a table on which complete writes are about to be taken
 // back: what they superseded is needed again. A restore takes back several, one
 // by one; a rollback its target, which stays complete until the rollback begins.
 // Hudi finishes both before its next write, and its cleaner doesn't look at them.
@@ -20,18 +21,18 @@ import (
 //
 // Source: Hudi 1.2.0, BaseHoodieTableServiceClient.getPendingRollbackInfos and
 // BaseRollbackActionExecutor.
-func unwinding(ctx context.Context, t *snapshot) error {
-	for _, i := range t.timeline.Instants {
+func Unwinding(ctx context.Context, t *snapshot.Table) error {
+	for _, i := range t.Timeline.Instants {
 		switch {
 		case i.State == timeline.Completed:
 		case i.Action == timeline.Restore:
 			return unwind("pending_restore", i, fmt.Errorf("the restore %s is pending", i.Time))
 		case i.Action == timeline.Rollback:
-			target, err := t.timeline.RollbackOf(ctx, i)
-			_, completed := t.view.Completed(target)
+			target, err := t.Timeline.RollbackOf(ctx, i)
+			_, completed := t.View.Completed(target)
 			switch kind := lake.KindOf(err); {
 			case err != nil && kind == lake.Damaged && i.State == timeline.Requested:
-				t.services.Warn("the requested rollback " + i.Time + " has no plan that can be read, and is passed over")
+				t.Services.Warn("the requested rollback " + i.Time + " has no plan that can be read, and is passed over")
 			case err != nil && kind == lake.Damaged:
 				return unwind("pending_rollback", i, fmt.Errorf("the rollback %s is under way, of what can't be read: %w", i.Time, err))
 			case err != nil:
@@ -44,20 +45,20 @@ func unwinding(ctx context.Context, t *snapshot) error {
 	return nil
 }
 
-// lookPlan is newPlan for those who only look at the table: while complete writes are
+// Look is New for those who only look at the table: while complete writes are
 // about to be taken back, no clean takes anything.
-func lookPlan(ctx context.Context, t *snapshot, c retain.Config) (*Plan, error) {
-	err := unwinding(ctx, t)
+func Look(ctx context.Context, t *snapshot.Table, c retain.Config) (*Plan, error) {
+	err := Unwinding(ctx, t)
 	if e, ok := errors.AsType[*lake.Error](err); ok && e.Kind == lake.Refused {
 		if err := c.Check(); err != nil {
-			return nil, t.wrap(err)
+			return nil, t.Wrap(err)
 		}
 		return (&Plan{Config: c, t: t}).nothing(e.Err.Error())
 	}
 	if err != nil {
-		return nil, t.wrap(err)
+		return nil, t.Wrap(err)
 	}
-	return newPlan(ctx, t, c)
+	return New(ctx, t, c)
 }
 
 func unwind(code string, i timeline.Instant, err error) error {
