@@ -45,7 +45,7 @@ type Job struct {
 	Queue   *blobqueue.Queue
 	Judge   Judge
 	Names   *lake.BlobNames
-	// Open opens the allowed root that holds a place and gives the name there.
+	// Open opens the allowed root that holds a place and gives the name there; ErrForeign where no blob may die.
 	Open    func(ctx context.Context, place lake.Root) (p reap.Place, name string, err error)
 	Lock    lock.Provider
 	Journal *filelist.Journal
@@ -56,6 +56,9 @@ type Job struct {
 	// Instant is a time later than all on the timeline as it is now.
 	Instant func(ctx context.Context) (string, error)
 }
+
+// ErrForeign says that a blob lies in the folder of a table: it stays, for good.
+var ErrForeign = errors.New("it lies in the folder of another table")
 
 // Options of a drain. Reap and Now are required.
 type Options struct {
@@ -102,6 +105,9 @@ type drain struct {
 	kept   *keyset.Builder  // stay, whatever else is found
 	left   *keyset.Builder  // the store confirmed that they are gone
 	result Result
+
+	foreign      int // blobs in the folders of tables
+	firstForeign error
 }
 
 // Run drains a queue.

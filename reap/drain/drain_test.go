@@ -3,11 +3,14 @@ package drain_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/reap"
 	"github.com/lakesweep/lakesweep/reap/drain"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
@@ -331,5 +334,34 @@ func TestAWithdrawnIntentEndsTheDrain(t *testing.T) {
 	r, err := drain.Run(t.Context(), job, o)
 	if lake.KindOf(err) != lake.Stale || r.Deleted > 4 || len(w.queued()) != 6-int(r.Deleted) {
 		t.Errorf("%+v, %v, %q", r, err, w.queued())
+	}
+}
+
+// A blob in the folder of a table stays for good: it leaves the queue, and is told.
+func TestABlobInATableIsSpared(t *testing.T) {
+	w := newWorld(t, t.TempDir(), "theirs/x", "y")
+	w.expire(w.write("theirs/x", "y"))
+	w.pass(grace)
+	job, o := w.job()
+	open := job.Open
+	job.Open = func(ctx context.Context, at lake.Root) (reap.Place, string, error) {
+		p, name, err := open(ctx, at)
+		if strings.HasPrefix(name, "theirs/") {
+			err = fmt.Errorf("%w: theirs", drain.ErrForeign)
+		}
+		return p, name, err
+	}
+	var why error
+	o.Reap.Outcome = func(x reap.Outcome) {
+		if x.Outcome == filelist.Spared {
+			why = x.Err
+		}
+	}
+	r, err := drain.Run(t.Context(), job, o)
+	if err != nil || r.Deleted != 1 || r.Spared != 1 || r.Stats.Retained != 1 || !w.there("theirs/x") || w.there("y") || len(w.queued()) > 0 {
+		t.Errorf("%+v, %v, queued %q", r, err, w.queued())
+	}
+	if !errors.Is(why, drain.ErrForeign) || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "1 blobs") {
+		t.Errorf("%v, %q", why, r.Warnings)
 	}
 }

@@ -67,7 +67,11 @@ func (d *drain) gather(ctx context.Context) error {
 	if fenced > 0 {
 		d.warn(fmt.Sprintf("%d blobs that are due wait for the write %s, which began before they were queued and isn't complete", fenced, fence))
 	}
-	return d.look(ctx, batch)
+	err = d.look(ctx, batch)
+	if d.foreign > 0 {
+		d.warn(fmt.Sprintf("%d blobs that were due are kept and leave the queue, as no blob dies in a table's folder, such as %v", d.foreign, d.firstForeign))
+	}
+	return err
 }
 
 // waited reports whether an entry's grace time is over. One whose time can't
@@ -180,6 +184,12 @@ func (d *drain) sort(x *due) error {
 	case errors.Is(x.err, fs.ErrNotExist):
 		d.off.Add(lake.Key(e.Path))
 		d.outcome(&v, filelist.Gone, nil)
+	case errors.Is(x.err, ErrForeign):
+		d.off.Add(lake.Key(e.Path)) // no queue lets it die, and none has to remember it
+		if d.foreign++; d.foreign == 1 {
+			d.firstForeign = fmt.Errorf("%s: %w", e.Path, x.err)
+		}
+		d.outcome(&v, filelist.Spared, x.err)
 	case x.err != nil:
 		d.outcome(&v, filelist.Failed, fmt.Errorf("look at it: %w", x.err))
 	case x.now.Kind != store.File:

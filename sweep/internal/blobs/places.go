@@ -15,7 +15,9 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/reap"
+	"github.com/lakesweep/lakesweep/reap/drain"
 	"github.com/lakesweep/lakesweep/store"
+	tables "github.com/lakesweep/lakesweep/sweep/internal/place"
 	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
 )
 
@@ -34,8 +36,11 @@ type places struct {
 
 	allowed func(ctx context.Context, r store.Reader, root lake.Root, dir string) error // asks a claim; nil before claim
 	mu      sync.Mutex
-	folders map[string]error // those between the roots and blobs that were asked
+	folders map[string]func() error // those between the roots and blobs that were asked last
 }
+
+// mostFolders bounds how many folders are remembered.
+const mostFolders = 1 << 16
 
 // openPlaces opens the places in which blobs may die.
 //
@@ -85,8 +90,8 @@ func notLinked(r lake.Root) error {
 
 // open returns the allowed root that holds a place, and its name there.
 //
-// Errors: Refused if a table that isn't known has claimed a folder on the way,
-// or a symlink leads to one.
+// Errors: drain.ErrForeign if a folder on the way is a table's; Refused if a
+// table that isn't known has claimed one, or a symlink leads to it.
 func (b *places) open(ctx context.Context, at lake.Root) (reap.Place, string, error) {
 	for _, p := range b.list {
 		if p.root.Contains(at) && at.Path != p.root.Path {
@@ -97,31 +102,53 @@ func (b *places) open(ctx context.Context, at lake.Root) (reap.Place, string, er
 	return nil, "", fmt.Errorf("%s lies below no blob root", at)
 }
 
-// between asks the folders from dir up to the root of p for claims, and whether
-// they are what they are called.
+// between asks the folders from dir up to the root of p whether blobs may die
+// in them, each once.
 func (b *places) between(ctx context.Context, p place, dir string) error {
 	if b.allowed == nil || dir == "." {
 		return nil
 	}
 	key := p.root.Join(lake.Key(dir))
 	b.mu.Lock()
-	err, asked := b.folders[key]
+	ask, asked := b.folders[key]
+	if !asked {
+		if len(b.folders) >= mostFolders {
+			clear(b.folders)
+		}
+		ask = sync.OnceValue(func() error {
+			if err := b.between(ctx, p, path.Dir(dir)); err != nil {
+				return err
+			}
+			return b.folder(ctx, p, dir)
+		})
+		b.folders[key] = ask
+	}
 	b.mu.Unlock()
-	if asked {
-		return err
-	}
-	if err = b.between(ctx, p, path.Dir(dir)); err == nil {
-		err = b.allowed(ctx, p.store, p.root, dir)
-	}
-	if err == nil {
-		err = straight(key)
-	}
-	if err == nil || lake.KindOf(err) == lake.Refused {
+	err := ask()
+	if err != nil && lake.KindOf(err) != lake.Refused && !errors.Is(err, drain.ErrForeign) {
 		b.mu.Lock()
-		b.folders[key] = err
+		delete(b.folders, key) // the next blob asks again
 		b.mu.Unlock()
 	}
 	return err
+}
+
+// folder asks one folder below the root of p.
+func (b *places) folder(ctx context.Context, p place, dir string) error {
+	at := p.root.Join(lake.Key(dir))
+	if err := straight(at); err != nil {
+		return err
+	}
+	table, claim, err := tables.LookAt(ctx, p.store, dir+"/", lake.ClaimName)
+	switch {
+	case err != nil:
+		return err
+	case table:
+		return fmt.Errorf("%w: %s", drain.ErrForeign, at)
+	case !claim:
+		return nil
+	}
+	return b.allowed(ctx, p.store, p.root, dir)
 }
 
 // straight refuses a folder of a local disk that a symlink leads to: what lies
@@ -138,28 +165,54 @@ func straight(folder string) error {
 	return nil // what isn't there is told of by who looks at it
 }
 
-// above asks the folders above a root for claims, as far as they may be read.
-func (b *places) above(ctx context.Context, root lake.Root) error {
-	for {
+// around asks a root and the folders above it whether one is a table's, and
+// those above for claims, as far as they may be read.
+//
+// Errors: Refused if one is, or is claimed by a table that isn't known.
+func (b *places) around(ctx context.Context, p place) error {
+	table, _, err := tables.LookAt(ctx, p.store, "", lake.ClaimName)
+	if err != nil {
+		return err
+	}
+	for root := p.root; ; {
+		if table {
+			return &lake.Error{Op: "open blob root", Table: p.root.String(), Kind: lake.Refused, Code: "blob_root_in_table", Err: fmt.Errorf("%s is the folder of a table", root),
+				Hint: "No blob dies in a table's folder. Name folders outside of every table with --blob-root, or move the table out of the blobs' folder."}
+		}
 		up, more := root.Parent()
 		if !more {
 			return nil
 		}
 		root = up
-		r, err := b.stores.OpenReader(ctx, root)
-		if err == nil {
-			err = b.allowed(ctx, r, root, "")
-		}
-		if err != nil && !errors.Is(err, fs.ErrPermission) {
+		if table, err = b.above(ctx, root); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 	}
 }
 
+// above asks one folder above a root.
+func (b *places) above(ctx context.Context, root lake.Root) (table bool, err error) {
+	r, err := b.stores.OpenReader(ctx, root)
+	if err != nil {
+		return false, err
+	}
+	claim := true
+	if root.Path != "" || root.Class() != "file" { // a disk's own root is no table's
+		// A folder that may not be listed may still let its claim be read.
+		if table, claim, err = tables.LookAt(ctx, r, "", lake.ClaimName); table || err != nil && !errors.Is(err, fs.ErrPermission) {
+			return table, err
+		}
+	}
+	if !claim {
+		return false, nil
+	}
+	return false, b.allowed(ctx, r, root, "")
+}
+
 // claim makes the roots' other tables known.
 //
 // Errors: Refused if a table that also doesn't name has claimed one, or a
-// folder above.
+// folder above, or if one lies in a table.
 func (b *places) claim(ctx context.Context, me blobqueue.Claimer, also []lake.Root) error {
 	known := func(table string) bool {
 		root, err := lake.ParseRoot(table)
@@ -173,12 +226,12 @@ func (b *places) claim(ctx context.Context, me blobqueue.Claimer, also []lake.Ro
 		}
 		return false
 	}
-	b.folders = make(map[string]error)
+	b.folders = make(map[string]func() error)
 	b.allowed = func(ctx context.Context, r store.Reader, root lake.Root, dir string) error {
 		return blobqueue.Allowed(ctx, r, root, dir, me, known)
 	}
 	for _, p := range b.list {
-		if err := b.above(ctx, p.root); err != nil {
+		if err := b.around(ctx, p); err != nil {
 			return err
 		}
 		if err := blobqueue.Claim(ctx, p.store, p.root, me, known); err != nil {
