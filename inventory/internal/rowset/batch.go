@@ -87,20 +87,10 @@ func (b *Batch) Add(r *Raw) error {
 	if r.Created.After(r.Modified) && !r.Modified.IsZero() {
 		row.Modified = r.Created
 	}
-	switch {
-	case r.bucket != nil:
-		row.Place = b.place(r.bucket)
-	case r.relative:
-		row.Place = b.Root
-	case b.ContainerFirst:
-		container, _, found := bytes.Cut(arena[start:], []byte("/"))
-		if !found {
-			b.Counts.Undecodable++
-			b.arena = arena[:start]
-			return nil
-		}
-		row.Place = b.place(container)
-		arena = append(arena[:start], arena[start+len(container)+1:]...)
+	if row.Place, arena, ok = b.placed(r, arena, start); !ok {
+		b.Counts.Undecodable++
+		b.arena = arena[:start]
+		return nil
 	}
 	if name, ok := bytes.CutSuffix(arena[start:], []byte("/")); ok {
 		row.Kind = store.Marker
@@ -124,6 +114,25 @@ func (b *Batch) Add(r *Raw) error {
 		return b.Flush()
 	}
 	return nil
+}
+
+// placed returns the place of a row whose name begins at start of the arena, and
+// the arena without a container in that name; false for a name that should have one.
+func (b *Batch) placed(r *Raw, arena []byte, start int) (string, []byte, bool) {
+	switch {
+	case r.bucket != nil:
+		return b.place(r.bucket), arena, true
+	case r.relative:
+		return b.Root, arena, true
+	case !b.ContainerFirst:
+		return "", arena, true
+	}
+	container, _, found := bytes.Cut(arena[start:], []byte("/"))
+	if !found {
+		return "", arena, false
+	}
+	place := b.place(container)
+	return place, append(arena[:start], arena[start+len(container)+1:]...), true
 }
 
 // appendETag appends the entity tag as the store itself spells it, nothing
