@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/base64"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -89,17 +90,27 @@ func (r *fileRow) cells() []string {
 }
 
 func (r *fileRow) line(p *Printer) string {
-	size, age := "?", "?"
+	size := "?"
 	switch {
 	case r.v.Directory:
 		size = "-"
 	case r.v.Size >= 0:
 		size = Bytes(r.v.Size)
 	}
-	if !r.v.Modified.IsZero() && !p.opt.Now.IsZero() {
-		age = lake.Span(p.opt.Now.Sub(r.v.Modified))
+	return "  " + pad(size, 11) + "  " + pad(r.since(p.opt.Now), 20) + "  " + padRight(r.Reason, 15) + "  " + Printable(r.name())
+}
+
+// since tells how long ago the object was removed from the table or, of what
+// never was in it, written; "?" if neither is known.
+func (r *fileRow) since(now time.Time) string {
+	what, at := "removed", r.v.Tombstone
+	if at.IsZero() {
+		what, at = "written", r.v.Modified
 	}
-	return "  " + pad(size, 11) + "  " + pad(age, 8) + "  " + padRight(r.Reason, 15) + "  " + Printable(r.name())
+	if at.IsZero() || now.IsZero() {
+		return "?"
+	}
+	return what + " " + pad(lake.Span(now.Sub(at)), 8) + " ago"
 }
 
 // encodePath gives a path as JSON can hold it: text, or base64 of its bytes.

@@ -19,7 +19,7 @@ type Plan struct {
 	Last  string                         // its last line
 	Next  []string                       // commands that go on from here
 
-	Oldest, Youngest time.Time // of the dead files; zero if unknown
+	Oldest, Youngest time.Time // when the dead files were written; zero if unknown
 }
 
 // Refused reports whether a guard refused.
@@ -202,7 +202,7 @@ func (p *Printer) planFoot(plan Plan, s *stream) error {
 		lines = append(lines, [2]string{"", padRight(reason, 16) + pad(Count(c.Objects), 11) + "  " + pad(Bytes(c.Bytes), 11)})
 	}
 	if !plan.Oldest.IsZero() && !p.opt.Now.IsZero() {
-		lines = append(lines, [2]string{"age of dead", lake.Span(p.opt.Now.Sub(plan.Youngest)) + " to " + lake.Span(p.opt.Now.Sub(plan.Oldest))})
+		lines = append(lines, [2]string{"age of dead", lake.Span(p.opt.Now.Sub(plan.Youngest)) + " to " + lake.Span(p.opt.Now.Sub(plan.Oldest)) + " since they were written"})
 	}
 	lines = append(lines, blobLines(t.Blobs)...)
 	requests := Count(t.ListRequests) + " to list, " + Count(t.DeleteRequests) + " to delete"
