@@ -118,5 +118,5 @@ func (t *Table) Unwinding(ctx context.Context) error {
 // Run returns the recorder and guardian of a plan of this table. Timeline and
 // Properties follow what it reads.
 //
-// Errors: Invalid for a state that Plan.State didn't write.
+// Errors: Invalid, Damaged for a state that Plan.State didn't write.
 func (t *Table) Run(o cleanrun.Options) (*cleanrun.Run, error) { return cleanrun.New(t.snap, o) }

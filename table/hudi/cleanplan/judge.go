@@ -30,37 +30,9 @@ func (p *Plan) judge(ctx context.Context, f *folder.Partition, out []lake.Verdic
 	if err != nil {
 		return nil, sum, err
 	}
-	var ghosts []string
-	var rulings []expiry.Ruling
-	active := false
-	for i := range groups {
-		g := &groups[i]
-		if _, replaced := p.rules.Services.Replaced[g.ID]; !replaced {
-			active = true
-		}
-		for _, s := range g.Hidden {
-			s.Files(func(*folder.File) { sum.Unlisted++ })
-		}
-		if rulings, err = p.Rulings(g, rulings[:0]); err != nil {
-			return nil, sum, err
-		}
-		for i := range rulings {
-			v := &rulings[i]
-			p.count(&sum, v)
-			if !v.Dead {
-				continue
-			}
-			v.Slice.Files(func(one *folder.File) {
-				if one.Missing {
-					ghosts = append(ghosts, strings.Clone(one.Name))
-				} else {
-					out = append(out, lake.Verdict{Key: one.Key, Size: one.Size, Modified: one.Modified, Reason: v.Reason, ETag: one.ETag})
-				}
-			})
-		}
-	}
-	if len(ghosts) > 0 {
-		sum.Ghosts = map[string][]string{f.Path: ghosts}
+	out, active, err := p.judgeGroups(groups, out, &sum)
+	if err != nil {
+		return nil, sum, err
 	}
 	dead := len(out)
 	if p.Resumes != "" {
@@ -98,6 +70,43 @@ func (p *Plan) judge(ctx context.Context, f *folder.Partition, out []lake.Verdic
 		out = append(out, lake.Verdict{Key: lake.Key(f.Path), Directory: true, Reason: lake.DeadPartition})
 	}
 	return out, sum, nil
+}
+
+// judgeGroups appends the dead files of a partition's groups to out, counts in
+// sum, and reports whether one of the groups wasn't replaced.
+func (p *Plan) judgeGroups(groups []filegroup.Group, out []lake.Verdict, sum *Summary) (dead []lake.Verdict, active bool, err error) {
+	var ghosts []string
+	var rulings []expiry.Ruling
+	for i := range groups {
+		g := &groups[i]
+		if _, replaced := p.rules.Services.Replaced[g.ID]; !replaced {
+			active = true
+		}
+		for _, s := range g.Hidden {
+			s.Files(func(*folder.File) { sum.Unlisted++ })
+		}
+		if rulings, err = p.Rulings(g, rulings[:0]); err != nil {
+			return nil, false, err
+		}
+		for i := range rulings {
+			v := &rulings[i]
+			p.count(sum, v)
+			if !v.Dead {
+				continue
+			}
+			v.Slice.Files(func(one *folder.File) {
+				if one.Missing {
+					ghosts = append(ghosts, strings.Clone(one.Name))
+				} else {
+					out = append(out, lake.Verdict{Key: one.Key, Size: one.Size, Modified: one.Modified, Reason: v.Reason, ETag: one.ETag})
+				}
+			})
+		}
+	}
+	if len(ghosts) > 0 {
+		sum.Ghosts = map[string][]string{groups[0].ID.Partition: ghosts}
+	}
+	return out, active, nil
 }
 
 // rule appends to out the rulings on a group: by the policy, or by a pending

@@ -27,43 +27,9 @@ func (p *Plan) Verdicts(ctx context.Context) iter.Seq2[lake.Verdict, error] {
 		defer cancel()
 		batches, result := make(chan []lake.Verdict), make(chan error, 1)
 		spent := make(chan []lake.Verdict, p.t.Options.Workers) // memory of batches that were read
-		var mu sync.Mutex
 		go func() {
 			defer close(batches)
-			requests, err := p.t.Folders.Walk(ctx, p.start, p.descend, func(ctx context.Context, f folder.Partition) error {
-				if !p.Config.Wanted(f.Path) {
-					return nil
-				}
-				var room []lake.Verdict
-				select {
-				case room = <-spent:
-				default:
-				}
-				dead, sum, err := p.judge(ctx, &f, room)
-				if err != nil {
-					return err
-				}
-				mu.Lock()
-				if p.Summary.Dead > 0 && p.Summary.Dead+sum.Dead > p.Config.MaxFiles {
-					sum = sum.leave()
-					dead = nil
-				}
-				p.Summary.add(sum)
-				mu.Unlock()
-				if len(dead) == 0 {
-					return nil
-				}
-				select {
-				case batches <- dead:
-					return nil
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			})
-			mu.Lock()
-			p.Summary.ListRequests += requests
-			mu.Unlock()
-			result <- err
+			result <- p.walk(ctx, batches, spent)
 		}()
 		for batch := range batches {
 			for i := range batch {
@@ -87,4 +53,42 @@ func (p *Plan) Verdicts(ctx context.Context) iter.Seq2[lake.Verdict, error] {
 			p.Summary.Warnings = append(p.Summary.Warnings, fmt.Sprintf("%d more dead files wait for further cleans: one clean holds %d", left, p.Config.MaxFiles))
 		}
 	}
+}
+
+// walk judges the partitions that are wanted and sends the dead files of each,
+// in memory of spent where there is some.
+func (p *Plan) walk(ctx context.Context, batches chan<- []lake.Verdict, spent <-chan []lake.Verdict) error {
+	var mu sync.Mutex
+	requests, err := p.t.Folders.Walk(ctx, p.start, p.descend, func(ctx context.Context, f folder.Partition) error {
+		if !p.Config.Wanted(f.Path) {
+			return nil
+		}
+		var room []lake.Verdict
+		select {
+		case room = <-spent:
+		default:
+		}
+		dead, sum, err := p.judge(ctx, &f, room)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		if p.Summary.Dead > 0 && p.Summary.Dead+sum.Dead > p.Config.MaxFiles {
+			sum = sum.leave()
+			dead = nil
+		}
+		p.Summary.add(sum)
+		mu.Unlock()
+		if len(dead) == 0 {
+			return nil
+		}
+		select {
+		case batches <- dead:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	p.Summary.ListRequests += requests
+	return err
 }

@@ -54,22 +54,12 @@ func (r *Run) complete(ctx context.Context, lease lock.Lease) error {
 	if err != nil {
 		return err
 	}
-	m, err := r.metadata(ctx)
-	if err != nil {
-		return err
-	}
 	lists := make(map[string][]string, len(names))
 	for partition, set := range names {
 		lists[partition] = slices.Sorted(maps.Keys(set))
 	}
-	w := mdt.Writing{Writer: r.o.Writer, Completion: r.nextTime, Verify: lease.Verify, Now: r.t.Options.Now()}
-	if m != nil && len(lists) > 0 {
-		if last := m.Timeline.LastTime(); len(last) == len(r.instant) {
-			r.given = max(r.given, last)
-		}
-		if err := m.Commit(ctx, w, mdt.Clean{Instant: r.instant, Files: lists, DeadPartitions: dead}); err != nil {
-			return err
-		}
+	if err := r.commit(ctx, lease, lists, dead); err != nil {
+		return err
 	}
 	result := r.result(plan, lists, dead)
 	if r.o.Blobs != nil {
@@ -77,6 +67,24 @@ func (r *Run) complete(ctx context.Context, lease lock.Lease) error {
 			return err
 		}
 	}
+	return r.finish(ctx, lease, result)
+}
+
+// commit records in the metadata table, if there is one, that files are gone.
+func (r *Run) commit(ctx context.Context, lease lock.Lease, files map[string][]string, dead []string) error {
+	m, err := r.metadata(ctx)
+	if err != nil || m == nil || len(files) == 0 {
+		return err
+	}
+	if last := m.Timeline.LastTime(); len(last) == len(r.instant) {
+		r.given = max(r.given, last)
+	}
+	w := mdt.Writing{Writer: r.o.Writer, Completion: r.nextTime, Verify: lease.Verify, Now: r.t.Options.Now()}
+	return m.Commit(ctx, w, mdt.Clean{Instant: r.instant, Files: files, DeadPartitions: dead})
+}
+
+// finish completes the clean on the timeline.
+func (r *Run) finish(ctx context.Context, lease lock.Lease, result timeline.CleanMetadata) error {
 	meta, err := result.Encode()
 	if err != nil {
 		return err

@@ -15,10 +15,10 @@ import (
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
-// Options is what carrying out a plan takes. All fields are required.
+// Options is what carrying out a plan takes. All fields but Blobs are required.
 type Options struct {
 	PlanID string
-	State  map[string]string                     // of the plan document
+	State  map[string]string                     // of the plan document, as cleandoc.State encodes it
 	Rows   func() iter.Seq2[lake.Verdict, error] // of the plan document
 	Lock   lock.Provider
 	Writer store.Writer // confined to .hoodie
@@ -59,7 +59,7 @@ type Run struct {
 // New returns the recorder and guardian of a plan of a table. It reads the
 // table's timeline anew as it goes.
 //
-// Errors: Invalid for a state that State didn't write.
+// Errors: those of cleandoc.Decode.
 func New(t *snapshot.Table, o Options) (*Run, error) {
 	state, err := cleandoc.Decode(o.State)
 	if err != nil {

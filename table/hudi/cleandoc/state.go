@@ -65,7 +65,7 @@ func (s State) Encode() (map[string]string, error) {
 
 // Decode reads what encode wrote.
 //
-// Errors: Invalid for another state; Damaged.
+// Errors: Invalid for a state that says nothing of a clean; Damaged.
 func Decode(m map[string]string) (State, error) {
 	s := State{
 		Policy: retain.Policy(m[keyPolicy]), Last: m[keyLast], Timeline: strings.Split(m[keyTimeline], "\n"), Writes: strings.Split(m[keyWrites], "\n"),
