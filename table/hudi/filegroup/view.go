@@ -43,7 +43,8 @@ func (s *Slice) Files(f func(*folder.File)) {
 }
 
 // View tells the file groups of a table's partitions, and what was committed,
-// as the timeline said when it was made. Safe for concurrent use.
+// as the timeline said when it was made. Safe for concurrent use, but for
+// Follow.
 type View struct {
 	timeline   *timeline.Timeline
 	services   *Services

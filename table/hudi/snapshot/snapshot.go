@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,10 +34,10 @@ type Table struct {
 	Root       lake.Root // only for paths and messages
 	Options    Options
 	Properties timeline.Properties // not to be changed
-	Version    string
-	Timeline   *timeline.Timeline // the active one; not to be changed
-	MDT        *mdt.Table         // nil if there is none
-	Distrust   error              // why the metadata table's listing isn't used though there is one
+	Version    string              // of the table: "6", "8" or "9"
+	Timeline   *timeline.Timeline  // the active one; not to be changed
+	MDT        *mdt.Table          // nil if there is none
+	Distrust   error               // why the metadata table's listing isn't used though there is one
 	Services   filegroup.Services
 	Folders    *folder.Lister
 	View       *filegroup.View
@@ -150,16 +151,10 @@ func (t *Table) Partitioned() bool { return t.Properties["hoodie.table.partition
 
 // archive reads the archived timeline.
 func (t *Table) archive(ctx context.Context) (timeline.Archive, error) {
-	folder := func(key, otherwise string) string {
-		if path := t.Properties[key]; path != "" {
-			return path
-		}
-		return otherwise
-	}
 	if t.Timeline.Layout == timeline.Layout2 {
-		return timeline.LoadArchive(ctx, t.Reader, t.Timeline.Dir+"/"+folder("hoodie.timeline.history.path", "history"))
+		return timeline.LoadArchive(ctx, t.Reader, t.Timeline.Dir+"/"+cmp.Or(t.Properties["hoodie.timeline.history.path"], "history"))
 	}
-	return timeline.LoadArchive1(ctx, t.Reader, timeline.Dir+"/"+folder("hoodie.archivelog.folder", "archived"))
+	return timeline.LoadArchive1(ctx, t.Reader, timeline.Dir+"/"+cmp.Or(t.Properties["hoodie.archivelog.folder"], "archived"))
 }
 
 // Zone returns the zone of the timeline's instants.
