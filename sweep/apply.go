@@ -27,7 +27,7 @@ func (e *Engine) Apply(ctx context.Context, p *plan.Plan, req ApplyRequest, emit
 	var job reap.Job
 	var o reap.Options
 	if h.Format == "hudi" {
-		job, o, external, err = e.hudiJob(ctx, p, &h, req)
+		job, o, external, err = e.clean().Job(ctx, p, &h, req.run())
 	} else {
 		job, o, err = e.apply().Delta(ctx, p, &h, req.run())
 	}
@@ -71,6 +71,7 @@ func (e *Engine) apply() *apply.Host {
 func (r ApplyRequest) run() apply.Request {
 	return apply.Request{
 		MaxDelete: r.MaxDelete, MaxBytes: r.MaxBytes, MaxDuration: r.MaxDuration, Quarantine: r.Quarantine, Trash: r.Trash,
-		Journal: r.Journal, CommitLog: r.CommitLog, AllVersions: r.AllVersions, Workers: r.Tuning.Workers, DeleteRate: r.Tuning.DeleteRate,
+		Journal: r.Journal, CommitLog: r.CommitLog, AllVersions: r.AllVersions, BlobsWait: r.BlobsWait,
+		Workers: r.Tuning.Workers, DeleteRate: r.Tuning.DeleteRate, Memory: r.Tuning.Memory,
 	}
 }

@@ -47,7 +47,7 @@ func (e *Engine) CheckCommit(ctx context.Context, req CheckRequest) (Check, erro
 		return out, err
 	}
 	out.Table = run.Root.String()
-	answer, refers, err := run.blobs(e).Check(ctx, blobs.Write{Instant: req.Instant, Files: req.Files, Paths: req.Paths})
+	answer, refers, err := run.Blobs().Check(ctx, blobs.Write{Instant: req.Instant, Files: req.Files, Paths: req.Paths})
 	out.References = refers
 	out.Read, out.More, out.Conflicts = answer.Files, answer.More, append(out.Conflicts, answer.Conflicts...)
 	out.Seconds = e.Now().Sub(started).Seconds()

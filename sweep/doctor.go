@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/sweep/internal/clean"
 	"github.com/lakesweep/lakesweep/sweep/internal/place"
 )
 
@@ -44,11 +46,11 @@ func (e *Engine) Doctor(ctx context.Context, req PlanRequest) (Diagnosis, error)
 	if d.Format == "hudi" {
 		run, err := e.openHudi(ctx, p, req)
 		if d.check("features", err, "The timeline can be read, and lakesweep supports all features of the table.") {
-			for _, w := range run.table.Warnings() {
+			for _, w := range run.Table().Warnings() {
 				d.add("timeline", filelist.Warned, w, "")
 			}
-			d.setup(ctx, e, run)
-			d.blobs(ctx, run)
+			d.setup(ctx, run)
+			d.blobs(ctx, run, req.Hudi.Blobs.Columns)
 		}
 		return d, nil
 	}
@@ -111,4 +113,29 @@ func (d *Diagnosis) holdback(p *place.Place) {
 	default:
 		d.add("holdback", filelist.Passed, "Deletes free space at once.", "")
 	}
+}
+
+// setup tells whether a clean could be carried out.
+func (d *Diagnosis) setup(ctx context.Context, run *clean.Run) {
+	d.check("unwinding", run.Table().Unwinding(ctx), "No complete write is about to be taken back.")
+	d.check("timeline_zone", run.Table().ZoneKnown(), "The zone of the timeline's instants is known.")
+	lock := "The lock settings name a lock that can be taken."
+	if !run.LockNamed() {
+		lock = "No lock is taken: --no-other-writers says that nobody else writes."
+	}
+	d.check("lock", run.LockKnown(ctx), lock)
+}
+
+// blobs tells what a table that refers to blobs needs of its writers.
+func (d *Diagnosis) blobs(ctx context.Context, run *clean.Run, named []string) {
+	columns, err := run.Table().BlobColumns(ctx, named)
+	if err != nil {
+		d.check("blobs", err, "")
+		return
+	}
+	if len(columns) == 0 {
+		return
+	}
+	d.add("blobs", filelist.Warned, "The columns "+strings.Join(columns, ", ")+" refer to external blobs. What Hudi's own automatic clean, a rollback or a restore expires, no plan here sees, and a clean without --blobs queues nothing: the blobs that only those slices referred to would never be deleted.",
+		"Set hoodie.clean.automatic=false (and hoodie.clean.async.enabled=false) in all writers of the table, and clean with --blobs delete alone; `lakesweep verify --blobs` lists what is left behind.")
 }

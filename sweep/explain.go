@@ -14,7 +14,7 @@ func (e *Engine) Explain(ctx context.Context, req PlanRequest, paths []string) (
 		if err != nil {
 			return nil, err
 		}
-		return run.explain(ctx, e, paths)
+		return run.Explain(ctx, paths)
 	}
 	run, err := e.openRun(ctx, req)
 	if err != nil {

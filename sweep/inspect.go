@@ -15,7 +15,7 @@ func (e *Engine) Inspect(ctx context.Context, req PlanRequest) (table.Info, erro
 		if err != nil {
 			return table.Info{}, err
 		}
-		return run.inspect(ctx)
+		return run.Inspect(ctx)
 	}
 	_, t, err := e.openTable(ctx, req)
 	if err != nil {

@@ -74,7 +74,10 @@ func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (made
 		return nil, err
 	}
 	if format == "hudi" {
-		return e.planHudi(ctx, p, req, out)
+		if err := req.fitsHudi(p); err != nil {
+			return nil, err
+		}
+		return e.clean().Plan(ctx, p, req.clean(), out)
 	}
 	run, err := e.vacuum().Prepare(ctx, p, e.vacuumRequest(req))
 	if err != nil {

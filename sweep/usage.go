@@ -31,7 +31,7 @@ func (e *Engine) usage(ctx context.Context, req PlanRequest) (rows []table.Usage
 		if err != nil {
 			return nil, err
 		}
-		return run.usage(ctx)
+		return run.Usage(ctx)
 	}
 	run, err := e.openRun(ctx, req)
 	if err != nil {

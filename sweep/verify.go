@@ -47,10 +47,7 @@ func (e *Engine) verify(ctx context.Context, req PlanRequest, emit func(table.Fi
 		if err != nil {
 			return err
 		}
-		if err := run.table.Verify(ctx, emit); err != nil || run.req.Hudi.Blobs.Mode == "" {
-			return err
-		}
-		return run.blobs(e).Verify(ctx, emit)
+		return run.Verify(ctx, emit)
 	}
 	p, t, err := e.openTable(ctx, req)
 	if err != nil {

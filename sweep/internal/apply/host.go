@@ -34,8 +34,10 @@ type Request struct {
 	Journal     string
 	CommitLog   string
 	AllVersions string
+	BlobsWait   bool
 	Workers     int
 	DeleteRate  float64 // keys a second
+	Memory      int64   // bytes
 }
 
 // Options is how the station that deletes is to go about it, as far as no

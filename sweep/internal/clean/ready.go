@@ -1,4 +1,4 @@
-package sweep
+package clean
 
 import (
 	"context"
@@ -15,31 +15,31 @@ import (
 
 // ready returns what stands in the way of carrying a plan of the table out and
 // can be told before anything is planned, nil if nothing does.
-func (e *Engine) ready(ctx context.Context, run *hudiRun) []error {
+func (run *Run) ready(ctx context.Context) []error {
 	var blocked []error
 	if err := run.table.ZoneKnown(); err != nil {
 		blocked = append(blocked, err)
 	}
-	if err := e.lockKnown(ctx, run); err != nil {
+	if err := run.LockKnown(ctx); err != nil {
 		blocked = append(blocked, err)
 	}
 	return blocked
 }
 
-// lockKnown reports whether the table's lock can be taken as its other writers
+// LockKnown reports whether the table's lock can be taken as its other writers
 // take it. It takes none.
 //
-// Errors: those of hudiLock and of the store.
-func (e *Engine) lockKnown(ctx context.Context, run *hudiRun) error {
+// Errors: those of lock and of the store.
+func (run *Run) LockKnown(ctx context.Context) error {
 	h := filelist.Head{Table: run.Root.String(), TableID: run.table.ID(), State: map[string]string{}}
 	if err := run.remember(h.State); err != nil {
 		return err
 	}
-	all, err := e.Stores.OpenStore(ctx, run.Root)
+	all, err := run.host.Places.Stores.OpenStore(ctx, run.Root)
 	if err != nil {
 		return err
 	}
-	_, err = e.hudiLock(ctx, &h, struct {
+	_, err = run.host.lock(ctx, &h, struct {
 		store.Reader
 		store.Writer
 	}{all, store.Confine(all, hudi.Dir)})
@@ -48,12 +48,12 @@ func (e *Engine) lockKnown(ctx context.Context, run *hudiRun) error {
 
 // unready refuses a clean that is to be carried out at once if something
 // stands in its way; of a plan alone it returns that as text.
-func (e *Engine) unready(ctx context.Context, run *hudiRun) (blocked []string, err error) {
-	if run.req.AtOnce != nil && run.req.Hudi.Blobs.Mode == "plan" {
+func (run *Run) unready(ctx context.Context) (blocked []string, err error) {
+	if run.req.AtOnce && run.req.Blobs.Mode == "plan" {
 		return nil, onlyShown(run.Given)
 	}
-	for _, err := range e.ready(ctx, run) {
-		if run.req.AtOnce != nil {
+	for _, err := range run.ready(ctx) {
+		if run.req.AtOnce {
 			return nil, err
 		}
 		cause, hint := err, lake.HintOf(err)
@@ -77,7 +77,7 @@ func carriesBlobs(h *filelist.Head) error {
 // Carries reports whether a plan can be carried out as far as its blobs go: one
 // that was made to show them can't.
 func Carries(h *filelist.Head) bool {
-	listed, _, _ := Blobs(h)
+	listed, _, _ := blobs.Listed(h)
 	return listed == 0 || h.State[blobs.StateKey] != ""
 }
 
@@ -86,13 +86,5 @@ func onlyShown(given string) error {
 		"Plan with --blobs delete, which queues them first, or with --blobs off to leave them where they are for good.")
 }
 
-// setup tells whether a clean could be carried out.
-func (d *Diagnosis) setup(ctx context.Context, e *Engine, run *hudiRun) {
-	d.check("unwinding", run.table.Unwinding(ctx), "No complete write is about to be taken back.")
-	d.check("timeline_zone", run.table.ZoneKnown(), "The zone of the timeline's instants is known.")
-	lock := "The lock settings name a lock that can be taken."
-	if run.lock[lockPrefix+"provider"] == "" {
-		lock = "No lock is taken: --no-other-writers says that nobody else writes."
-	}
-	d.check("lock", e.lockKnown(ctx, run), lock)
-}
+// LockNamed reports whether a lock of the table's other writers is known by name.
+func (run *Run) LockNamed() bool { return run.lock[lockPrefix+"provider"] != "" }

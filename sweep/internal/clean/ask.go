@@ -1,4 +1,4 @@
-package sweep
+package clean
 
 import (
 	"context"
@@ -9,20 +9,8 @@ import (
 	"github.com/lakesweep/lakesweep/table"
 )
 
-// hudiTable opens the table of a request if it is a Hudi table, else returns nil.
-func (e *Engine) hudiTable(ctx context.Context, req PlanRequest) (*hudiRun, error) {
-	p, err := e.places().Open(ctx, req.Table)
-	if err != nil {
-		return nil, err
-	}
-	format, err := p.Detect(ctx, req.Format)
-	if err != nil || format != "hudi" {
-		return nil, err
-	}
-	return e.openHudi(ctx, p, req)
-}
-
-func (run *hudiRun) inspect(ctx context.Context) (table.Info, error) {
+// Inspect describes the table.
+func (run *Run) Inspect(ctx context.Context) (table.Info, error) {
 	info := run.table.Info()
 	err := run.table.Usage(ctx, run.config, func(u table.Usage) error {
 		info.ActiveFiles += u.Live[0]
@@ -32,12 +20,14 @@ func (run *hudiRun) inspect(ctx context.Context) (table.Info, error) {
 	return info, err
 }
 
-func (run *hudiRun) explain(ctx context.Context, e *Engine, paths []string) ([]table.Explanation, error) {
+// Explain says for each path why it is kept or deleted. A path outside the table
+// is looked for among the blobs that it refers to.
+func (run *Run) Explain(ctx context.Context, paths []string) ([]table.Explanation, error) {
 	out := make([]table.Explanation, 0, len(paths))
 	for _, path := range paths {
 		keys := run.Root.Named(path, run.Aliases...)
 		if len(keys) == 0 && strings.Contains(path, "/") {
-			x, err := run.blobs(e).Explain(ctx, path)
+			x, err := run.Blobs().Explain(ctx, path)
 			if err != nil {
 				return nil, err
 			}
@@ -62,7 +52,8 @@ func (run *hudiRun) explain(ctx context.Context, e *Engine, paths []string) ([]t
 	return out, nil
 }
 
-func (run *hudiRun) usage(ctx context.Context) ([]table.Usage, error) {
+// Usage counts files and bytes by partition, in the order of their values.
+func (run *Run) Usage(ctx context.Context) ([]table.Usage, error) {
 	var rows []table.Usage
 	err := run.table.Usage(ctx, run.config, func(u table.Usage) error {
 		rows = append(rows, u)
@@ -70,4 +61,13 @@ func (run *hudiRun) usage(ctx context.Context) ([]table.Usage, error) {
 	})
 	slices.SortFunc(rows, func(a, b table.Usage) int { return strings.Compare(fmt.Sprint(a.Partition), fmt.Sprint(b.Partition)) })
 	return rows, err
+}
+
+// Verify compares the table with storage, and with blobs in the request the
+// blobs that it refers to, and emits what doesn't fit, one at a time.
+func (run *Run) Verify(ctx context.Context, emit func(table.Finding) error) error {
+	if err := run.table.Verify(ctx, emit); err != nil || run.req.Blobs.Mode == "" {
+		return err
+	}
+	return run.Blobs().Verify(ctx, emit)
 }

@@ -1,4 +1,4 @@
-package sweep
+package clean
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lakesweep/lakesweep/guard"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/lock"
@@ -19,97 +18,17 @@ import (
 	"github.com/lakesweep/lakesweep/lock/file"
 	"github.com/lakesweep/lakesweep/lock/storage"
 	"github.com/lakesweep/lakesweep/lock/zookeeper"
-	"github.com/lakesweep/lakesweep/plan"
-	"github.com/lakesweep/lakesweep/reap"
-	"github.com/lakesweep/lakesweep/store"
-	"github.com/lakesweep/lakesweep/sweep/internal/apply"
-	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
 	"github.com/lakesweep/lakesweep/table/hudi"
-	"github.com/lakesweep/lakesweep/table/hudi/cleanrun"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
-// The keys of a plan's state that only carrying it out needs.
-const (
-	stateZone  = "hudi.zone"
-	stateVouch = "hudi.no_other_writers"
-	stateLock  = "hudi.lock" // Hudi's keys of the lock provider, JSON
-)
-
-const lockPrefix = "hoodie.write.lock."
-
-// remember adds to a plan's state what carrying it out needs of the request.
-func (run *hudiRun) remember(state map[string]string) error {
-	state[stateZone] = run.req.Hudi.TimelineZone
-	if run.req.Hudi.NoOtherWriters {
-		state[stateVouch] = "true"
-	}
-	data, err := json.Marshal(run.lock)
-	state[stateLock] = string(data)
-	return err
-}
-
-// hudiJob opens what carrying out a plan of a Hudi table takes.
-func (e *Engine) hudiJob(ctx context.Context, p *plan.Plan, h *filelist.Head, req ApplyRequest) (job reap.Job, o reap.Options, external *blobs.Run, err error) {
-	if err := carriesBlobs(h); err != nil {
-		return job, o, nil, err
-	}
-	at, err := e.places().Open(ctx, h.Table)
-	if err != nil {
-		return job, o, nil, err
-	}
-	run, err := e.openHudi(ctx, at, PlanRequest{Table: h.Table, Tuning: req.Tuning, Hudi: HudiRequest{TimelineZone: h.State[stateZone]}})
-	if err != nil {
-		return job, o, external, err
-	}
-	if job.Cleared, err = guard.Clear(p, guard.Identity{Root: at.Root, Format: "hudi", TableID: run.table.ID()}); err != nil {
-		return job, o, external, err
-	}
-	all, err := e.Stores.OpenStore(ctx, at.Root)
-	if err != nil {
-		return job, o, external, err
-	}
-	if job.Place, err = apply.Target(all, h, req.run()); err != nil {
-		return job, o, external, err
-	}
-	meta := store.Confine(all, hudi.Dir)
-	provider, err := e.hudiLock(ctx, h, struct {
-		store.Reader
-		store.Writer
-	}{all, meta})
-	if err != nil {
-		return job, o, external, err
-	}
-	options := cleanrun.Options{PlanID: h.PlanID, State: h.State, Rows: p.Rows, Lock: provider, Writer: meta, Sleep: e.wait}
-	opening := blobs.Opening{Plan: p, Store: all, Meta: meta, Lock: provider, Alone: h.State[stateVouch] == "true", Wait: req.BlobsWait}
-	if external, err = e.openBlobs(ctx, h, run, req, opening); err != nil {
-		return job, o, nil, err
-	}
-	if external != nil {
-		options.Blobs = external
-	}
-	clean, err := run.table.Run(options)
-	if err != nil {
-		return job, o, external, err
-	}
-	if external != nil {
-		external.Around(clean)
-	}
-	job.Guardian, job.Recorder = clean, clean
-	o = e.apply().Options(all.Traits(), req.run())
-	o.Reserved = func(k lake.Key) bool { return k == hudi.Dir || k.Below(hudi.Dir) }
-	o.Only = func(v *lake.Verdict) bool { return v.URI == "" }
-	err = e.apply().Finish(ctx, at.Root, h, req.run(), &job, &o)
-	return job, o, external, err
-}
-
-// hudiLock returns the lock provider that Hudi's keys name, as the table's
+// lock returns the lock provider that Hudi's keys name, as the table's
 // other writers have it.
 //
 // Errors: Locked without a usable one, unless the user vouches that nobody
 // else writes; Invalid for a key that can't be read.
 // Source: spec/hudi-clean.md section 6.5.
-func (e *Engine) hudiLock(ctx context.Context, h *filelist.Head, s file.Store) (lock.Provider, error) {
+func (host *Host) lock(ctx context.Context, h *filelist.Head, s file.Store) (lock.Provider, error) {
 	keys := timeline.Properties{}
 	if text := h.State[stateLock]; text != "" {
 		if err := json.Unmarshal([]byte(text), &keys); err != nil {
@@ -120,16 +39,16 @@ func (e *Engine) hudiLock(ctx context.Context, h *filelist.Head, s file.Store) (
 	owner := h.PlanID + " " + rand.Text()
 	switch class := name[strings.LastIndexByte(name, '.')+1:]; {
 	case class == "FileSystemBasedLockProvider":
-		return e.fileLock(h, keys, owner, s)
+		return host.fileLock(h, keys, owner, s)
 	case class == "StorageBasedLockProvider":
 		if t := s.Traits(); !t.PutIfAbsent || !t.IfMatch {
 			return nil, noLock(h, "this store has no conditional writes, which "+class+" takes")
 		}
-		return storage.New(s, storage.Options{Owner: owner, Now: e.Now}), nil
+		return storage.New(s, storage.Options{Owner: owner, Now: host.Places.Now}), nil
 	case class == "ZookeeperBasedLockProvider":
 		return zookeeperLock(h, keys)
 	case class == "DynamoDBBasedLockProvider":
-		return e.dynamoLock(ctx, h, keys, owner)
+		return host.dynamoLock(ctx, h, keys, owner)
 	case h.State[stateVouch] == "true":
 		return lock.None{}, nil
 	case name == "":
@@ -139,8 +58,8 @@ func (e *Engine) hudiLock(ctx context.Context, h *filelist.Head, s file.Store) (
 	}
 }
 
-func (e *Engine) fileLock(h *filelist.Head, keys timeline.Properties, owner string, s file.Store) (lock.Provider, error) {
-	o := file.Options{Dir: hudi.Dir, Owner: owner, Now: e.Now}
+func (host *Host) fileLock(h *filelist.Head, keys timeline.Properties, owner string, s file.Store) (lock.Provider, error) {
+	o := file.Options{Dir: hudi.Dir, Owner: owner, Now: host.Places.Now}
 	if path := keys[lockPrefix+"filesystem.path"]; path != "" {
 		root, err := lake.ParseRoot(h.Table)
 		if err != nil {
@@ -187,9 +106,9 @@ func zookeeperLock(h *filelist.Head, keys timeline.Properties) (lock.Provider, e
 	return zookeeper.New(zookeeper.Options{Servers: servers, Path: strings.TrimRight(base, "/") + "/" + name}), nil
 }
 
-func (e *Engine) dynamoLock(ctx context.Context, h *filelist.Head, keys timeline.Properties, owner string) (lock.Provider, error) {
+func (host *Host) dynamoLock(ctx context.Context, h *filelist.Head, keys timeline.Properties, owner string) (lock.Provider, error) {
 	key := func(name string) string { return keys[lockPrefix+"dynamodb."+name] }
-	o := dynamodb.Options{Table: key("table"), Key: key("partition_key"), Region: key("region"), Endpoint: key("endpoint_url"), Owner: owner, Now: e.Now}
+	o := dynamodb.Options{Table: key("table"), Key: key("partition_key"), Region: key("region"), Endpoint: key("endpoint_url"), Owner: owner, Now: host.Places.Now}
 	if o.Key == "" {
 		o.Key = tableName(h)
 	}
