@@ -354,6 +354,9 @@ func (h *listedHistory) finish() {
 	for _, at := range slices.Sorted(maps.Keys(m.saved)) {
 		m.unsave(at)
 	}
+	if len(m.rolling) > 0 {
+		return // of a complete write that others have followed: no writer here finishes it, and every clean waits
+	}
 	h.open("1")
 	from := ""
 	for range 3 { // the trigger's commits, and what a pending clean leaves to the next one
