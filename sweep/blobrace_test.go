@@ -121,6 +121,37 @@ func TestRaceScenarios(t *testing.T) {
 			w.check()
 		})
 	}
+	// A pre-commit validator holds no lock. The write was in flight when the files were read, and asks before there is an intent.
+	for name, markers := range map[string]string{
+		"a marker a file": "p=2/%[1]s.marker.CREATE",
+		"markers in one":  "MARKERS0",
+	} {
+		t.Run("the writer asks without the lock before the intent, "+name, func(t *testing.T) {
+			w := expired(t)
+			w.mustClean()
+			w.pass(30)
+			at := w.begin()
+			var f string
+			if _, err := w.during(w.request(), ends("create", ".blob_drain.parquet"), func() {
+				f = w.file(at, "2c", "X")
+				marker := filepath.Base(f)
+				if strings.Contains(markers, "%") {
+					markers = fmt.Sprintf(markers, marker)
+				}
+				w.put("table/.hoodie/.temp/"+at+"/"+markers, "p=2/gone_0-1-2_"+at+".parquet.marker.CREATE\np=2/"+marker+".marker.CREATE\n")
+				if c := w.ask(at, f); len(c.Conflicts) != 0 {
+					t.Errorf("%+v", c)
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			w.complete(at, []string{f})
+			if w.blobs() != "X Y Z" {
+				t.Errorf("left %q", w.blobs())
+			}
+			w.check()
+		})
+	}
 	t.Run("D: the drain ends, then the writer asks", func(t *testing.T) {
 		w := expired(t)
 		w.mustClean()

@@ -10,9 +10,10 @@
 //  3. Under the table's lock, for a bounded time, the writes that were completed
 //     since are judged too, and the intent is published. A write that began
 //     meanwhile sends the drain back to 2.
-//  4. Package reap deletes, on condition of the ETag of step 1 where the store
+//  4. With the intent in place the files of the writes in flight are judged too.
+//  5. Package reap deletes, on condition of the ETag of step 1 where the store
 //     can, and looks between batches whether a write was completed since.
-//  5. The queue is left by what the store confirmed, by what is alive and by
+//  6. The queue is left by what the store confirmed, by what is alive and by
 //     what was modified. All else stays.
 //
 // Killed anywhere it leaves a queue that is judged anew.

@@ -35,6 +35,8 @@ type Judge interface {
 	// Since judges against the files of writes that were completed since the last call of All or Since. began reports that a write began since
 	// the last call of All and isn't complete: its files aren't known. round is nil if there was no new write.
 	Since(ctx context.Context, candidates Candidates) (round Round, began bool, err error)
+	// InFlight judges against the files that the writes which aren't complete have written so far. round is nil if there are none.
+	InFlight(ctx context.Context, candidates Candidates) (round Round, err error)
 }
 
 // Job is a queue with all that draining it takes.

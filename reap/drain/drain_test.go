@@ -257,6 +257,24 @@ func TestSecondLook(t *testing.T) {
 			t.Errorf("a write that began after the drain: %+v, %v", answer, err)
 		}
 	})
+	// It was in flight already when files were read, wrote its file and asked before there was an intent, and holds no lock.
+	t.Run("asked before the intent, completed after the delete", func(t *testing.T) {
+		w := newWorld(t, t.TempDir(), "x", "y")
+		w.expire(w.write("x", "y"))
+		w.pass(grace)
+		at := w.begin()
+		job, o := w.job()
+		job.Judge.(*judge).after = func() {
+			w.put(at, "x")
+			answer, err := blobqueue.Check(context.Background(), w.table, mustTimeline(w), at, spelledAnyhow(func(p string) bool { return p == uri("x") }))
+			if err != nil || len(answer.Conflicts) != 0 {
+				t.Errorf("%+v, %v", answer, err)
+			}
+		}
+		if r, err := drain.Run(t.Context(), job, o); err != nil || r.Deleted != 1 || w.left("x", "y") != "x" || strings.Join(w.queued(), "") != "x" {
+			t.Errorf("%+v, %v, %q", r, err, w.queued())
+		}
+	})
 	t.Run("a commit between two batches", func(t *testing.T) {
 		w := newWorld(t, t.TempDir(), "a", "b", "c", "d", "e", "f", "g", "h")
 		w.expire(w.write("a", "b", "c", "d", "e", "f", "g", "h"))

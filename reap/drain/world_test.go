@@ -370,6 +370,12 @@ func (j *judge) Since(context.Context, drain.Candidates) (drain.Round, bool, err
 	return j.look(func(f dataFile) bool { return j.w.done[f.instant] && !before[f.instant] }), began, nil
 }
 
+func (j *judge) InFlight(context.Context, drain.Candidates) (drain.Round, error) {
+	j.w.mu.Lock()
+	defer j.w.mu.Unlock()
+	return j.look(func(f dataFile) bool { return !j.w.done[f.instant] }), nil
+}
+
 // memoryLog is a journal's log in memory.
 type memoryLog struct {
 	mu    sync.Mutex

@@ -105,6 +105,24 @@ func (j *judge) Since(ctx context.Context, candidates drain.Candidates) (drain.R
 	return out, began, nil
 }
 
+// InFlight judges against what the writes in flight have written so far.
+func (j *judge) InFlight(ctx context.Context, candidates drain.Candidates) (drain.Round, error) {
+	var out rounds
+	for _, t := range j.tables {
+		r, err := t.inflight(ctx, candidates)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil {
+			out.list = append(out.list, r)
+		}
+	}
+	if out.list == nil {
+		return nil, nil
+	}
+	return out, nil
+}
+
 func (j *judged) all(ctx context.Context, candidates drain.Candidates) (*blob.Round, error) {
 	var err error
 	if j.table.Hudi, err = hudi.Open(ctx, j.table.Reader, j.table.Root, j.table.Hudi.Options()); err != nil {
@@ -166,8 +184,7 @@ func (j *judged) since(ctx context.Context, candidates drain.Candidates) (*blob.
 	if len(files) == 0 {
 		return nil, began, nil
 	}
-	o := j.table.judgeOptions(j.names)
-	o.Ledger, o.Index = nil, nil // what it remembers is of all files
+	o := j.some()
 	committed := o.Committed
 	o.Committed = func(ctx context.Context, instant string) (bool, error) {
 		if done[instant] {
@@ -177,6 +194,49 @@ func (j *judged) since(ctx context.Context, candidates drain.Candidates) (*blob.
 	}
 	r, err := blob.NewJudge(o).Judge(ctx, candidates, each(files))
 	return r, began, err
+}
+
+// some returns the options of a judge of some files only.
+func (j *judged) some() blob.Options {
+	o := j.table.judgeOptions(j.names)
+	o.Ledger, o.Index = nil, nil // what it remembers is of all files
+	return o
+}
+
+// inflight judges against the files that are there of writes in flight. The
+// input of compaction and clustering stays until they are complete, with the
+// same references.
+func (j *judged) inflight(ctx context.Context, candidates drain.Candidates) (*blob.Round, error) {
+	tl := j.table.Hudi.Timeline()
+	now, err := timeline.Load(ctx, j.table.Reader, tl.Dir, tl.Layout)
+	if err != nil {
+		return nil, err
+	}
+	var files []blob.File
+	for _, i := range now.Instants {
+		if !timeline.IsWrite(i.Action) || i.State == timeline.Completed || i.Action != i.Action.Comparable() {
+			continue
+		}
+		marked, err := timeline.Marked(ctx, j.table.Reader, i.Time)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range marked {
+			f, err := j.table.file(ctx, name, i.Time)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // not written yet
+			}
+			if err != nil {
+				return nil, err
+			}
+			f.Inflight = true
+			files = append(files, f)
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	return blob.NewJudge(j.some()).Judge(ctx, candidates, each(files))
 }
 
 // lost reports whether a write may have come and gone, or one that was in
@@ -211,16 +271,11 @@ func (j *judged) written(ctx context.Context, tl *timeline.Timeline, i timeline.
 	}
 	var files []blob.File
 	add := func(name string) error {
-		key := lake.Key(name)
-		f, ok := datafile.Parse(path.Base(name))
-		if !ok {
-			return &lake.Error{Op: "read commit", Table: j.table.Root.String(), Key: key, Kind: lake.Unsupported, Err: errors.New("the commit names what is no base or log file"), Hint: "Run again when no write runs."}
-		}
-		info, err := j.table.Reader.Stat(ctx, name)
+		f, err := j.table.file(ctx, name, i.Time)
 		if errors.Is(err, fs.ErrNotExist) {
 			return errLost
 		}
-		files = append(files, blob.File{File: f, Partition: string(key.Dir()), Key: key, Size: info.Size, Modified: info.Modified, ETag: info.ETag, Slice: i.Time})
+		files = append(files, f)
 		return err
 	}
 	for _, stats := range m.Stats {
@@ -239,6 +294,19 @@ func (j *judged) written(ctx context.Context, tl *timeline.Timeline, i timeline.
 		}
 	}
 	return files, nil
+}
+
+// file describes a base or log file that a write names.
+//
+// Errors: fs.ErrNotExist; Unsupported for another name.
+func (t *Table) file(ctx context.Context, name, write string) (blob.File, error) {
+	key := lake.Key(name)
+	f, ok := datafile.Parse(path.Base(name))
+	if !ok {
+		return blob.File{}, &lake.Error{Op: "read write", Table: t.Root.String(), Key: key, Kind: lake.Unsupported, Err: fmt.Errorf("the write %s names what is no base or log file", write), Hint: "Run again when no write runs."}
+	}
+	info, err := t.Reader.Stat(ctx, name)
+	return blob.File{File: f, Partition: string(key.Dir()), Key: key, Size: info.Size, Modified: info.Modified, ETag: info.ETag, Slice: write}, err
 }
 
 // fence is the oldest write in flight of any of the tables, as an instant of the first.

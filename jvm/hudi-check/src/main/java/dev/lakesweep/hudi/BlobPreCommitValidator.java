@@ -13,7 +13,8 @@ import org.apache.spark.sql.Row;
 
 /**
  * The question of {@link BlobConflictResolutionStrategy} for a single writer, whom Hudi doesn't ask that strategy. Hudi on Spark runs its
- * validators after the files of a write are written, before the write takes the table's lock to commit them.
+ * validators after the files of a write are written, before the write takes the table's lock to commit them. A drain reads the files of
+ * writes in flight after it has told whom it deletes, so that one of the two sees the other.
  *
  * <p>Set in {@code hoodie.precommit.validators}.
  */
