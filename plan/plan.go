@@ -135,6 +135,7 @@ func (p *Plan) Head() filelist.Head {
 	h.State = maps.Clone(h.State)
 	h.Version, h.Watermark = clone(h.Version), clone(h.Watermark)
 	h.Totals.ByReason = maps.Clone(h.Totals.ByReason)
+	h.Totals.ProtectedLive = clone(h.Totals.ProtectedLive)
 	h.Totals.EstimatedCost, h.Totals.MonthlySaving = clone(h.Totals.EstimatedCost), clone(h.Totals.MonthlySaving)
 	if h.Totals.Blobs = clone(h.Totals.Blobs); h.Totals.Blobs != nil {
 		h.Totals.Blobs.Columns, h.Totals.Blobs.Kept = slices.Clone(h.Totals.Blobs.Columns), slices.Clone(h.Totals.Blobs.Kept)
@@ -144,6 +145,7 @@ func (p *Plan) Head() filelist.Head {
 	h.Evidence.Foreign = slices.Clone(h.Evidence.Foreign)
 	h.Evidence.Warnings = slices.Clone(h.Evidence.Warnings)
 	h.Evidence.Blocked = slices.Clone(h.Evidence.Blocked)
+	h.Evidence.Unqueued = slices.Clone(h.Evidence.Unqueued)
 	return h
 }
 

@@ -108,7 +108,7 @@ func TestAHeadIsACopy(t *testing.T) {
 	given := head()
 	fill(reflect.ValueOf(&given.Evidence).Elem())
 	fill(reflect.ValueOf(&given.Totals.Blobs).Elem())
-	given.Watermark, given.Totals.EstimatedCost, given.Totals.MonthlySaving = new(int64(3)), new(1.5), new(2.5)
+	given.Watermark, given.Totals.ProtectedLive, given.Totals.EstimatedCost, given.Totals.MonthlySaving = new(int64(3)), new(int64(4)), new(1.5), new(2.5)
 	p, err := held(t, given, rows()...)
 	if err != nil {
 		t.Fatal(err)

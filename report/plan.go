@@ -187,7 +187,11 @@ func (p *Printer) planFoot(plan Plan, s *stream) error {
 	if t.Dead == 0 && t.TooYoung > 0 {
 		dead += ": " + Count(t.TooYoung) + " younger than the cutoff"
 	}
-	kept := Count(t.Protected) + " protected, " + Count(t.TooYoung) + " too young"
+	kept := Count(t.Protected) + " protected"
+	if live := t.ProtectedLive; live != nil {
+		kept += " (" + Count(*live) + " live, " + Count(t.Protected-*live) + " for history)"
+	}
+	kept += ", " + Count(t.TooYoung) + " too young"
 	for _, k := range []struct {
 		n    int64
 		what string

@@ -307,6 +307,22 @@ func (m *model) names() map[string]bool {
 	return out
 }
 
+// live counts what of the newest version's files and deletion vectors is there.
+func (m *model) live() int64 {
+	names, live := m.names(), map[string]bool{}
+	for p, dv := range m.last().files {
+		live[p] = names[p]
+		live[dv] = names[dv]
+	}
+	n := int64(0)
+	for _, there := range live {
+		if there {
+			n++
+		}
+	}
+	return n
+}
+
 type dvRow struct {
 	StorageType    string `parquet:"storageType"`
 	PathOrInlineDv string `parquet:"pathOrInlineDv"`

@@ -99,6 +99,9 @@ func (m *model) vacuum(t testing.TB, e *Engine, req PlanRequest) (deleted int64,
 		t.Fatalf("plan: %v", err)
 	}
 	defer closePlan(t, p)
+	if h := p.Head(); h.Mode == "full" && (h.Totals.ProtectedLive == nil || *h.Totals.ProtectedLive != m.live()) {
+		t.Fatalf("%+v, but %d files are live", h.Totals, m.live())
+	}
 	r, err := e.Apply(ctx, p, applying(p), nil)
 	if refusedByName(err) {
 		return 0, true

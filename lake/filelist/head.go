@@ -85,6 +85,7 @@ type Evidence struct {
 type Totals struct {
 	Candidates      int64            `json:"candidates"` // objects seen in the table's reach, hidden and foreign ones not counted
 	Protected       int64            `json:"protected"`
+	ProtectedLive   *int64           `json:"protected_live,omitempty"` // of the protected, those of the newest version; nil if unknown
 	TooYoung        int64            `json:"too_young"`
 	KeptUnknown     int64            `json:"kept_unknown"`
 	Unmatched       int64            `json:"unmatched,omitempty"` // known not to match WHERE

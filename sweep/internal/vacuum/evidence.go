@@ -44,6 +44,9 @@ func (run *Run) evidence(ctx context.Context, v *verdicts) (filelist.Evidence, e
 	}
 	ev.Listed = !run.inventory.Partial
 	ev.LiveExpected, ev.LiveSeen = p.Set.Expected()
+	if seen := ev.LiveSeen; len(v.foreign) == 0 && seen <= v.totals.Protected { // what is live inside another table counts as that table's
+		v.totals.ProtectedLive = &seen
+	}
 	if ev.LiveExpected > ev.LiveSeen {
 		if err := run.nameUnseen(ctx, &ev); err != nil {
 			return ev, err

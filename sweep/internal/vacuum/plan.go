@@ -127,10 +127,10 @@ func (run *Run) write(ctx context.Context, v *verdicts, out string) (p *plan.Pla
 		}
 	}()
 	h := run.head(ctx)
-	h.Totals = v.totals
 	if h.Evidence, err = run.evidence(ctx, v); err != nil {
 		return nil, err
 	}
+	h.Totals = v.totals
 	h.Guards, err = guard.Check(h, run.req.Guards)
 	if err != nil {
 		return nil, err
