@@ -36,6 +36,7 @@ type spellings struct {
 	posts  []string // each stride-th candidate
 	stride int
 	size   int        // bytes of posts
+	most   int        // bound of size
 	hashes [][]uint64 // of all, as Bloom filters hash text: pages of hashPage
 	n      int
 	last   string
@@ -48,7 +49,7 @@ const (
 	hashPage  = 1 << 16
 )
 
-func newSpellings() *spellings { return &spellings{stride: 1} }
+func newSpellings() *spellings { return &spellings{stride: 1, most: mostPosts} }
 
 // add enters a candidate. The same may come again right after itself.
 func (s *spellings) add(id lake.BlobID) {
@@ -65,7 +66,7 @@ func (s *spellings) add(id lake.BlobID) {
 	*page = append(*page, xxhash.Sum64([]byte(text)))
 	if s.n%s.stride == 0 {
 		s.posts = append(s.posts, s.last)
-		if s.size += len(text) + postSize; s.size > mostPosts {
+		if s.size += len(text) + postSize; s.size > s.most {
 			s.thin()
 		}
 	}
