@@ -57,7 +57,7 @@ func (n *BlobNames) Authority(least, greatest string) (form string, ok bool) {
 	}
 	form = AuthorityOf(foldAbsolute(prefix))
 	for _, m := range n.maps {
-		if m.scheme || strings.HasPrefix(m.from, form) || strings.HasPrefix(m.to, form) {
+		if m.scheme || strings.HasPrefix(m.from, form) {
 			return "", false
 		}
 	}
@@ -144,11 +144,7 @@ func foldAbsolute(s string) string {
 	case "hdfs", "viewfs":
 		return class + "://" + path
 	case "az", "adl":
-		container, host, _ := strings.Cut(authority, "@")
-		if class == "adl" && host == "" {
-			container = authority
-		}
-		authority = container
+		authority, _, _ = strings.Cut(authority, "@")
 	}
 	return class + "://" + authority + path
 }

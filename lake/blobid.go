@@ -114,7 +114,7 @@ func (n *BlobNames) Place(id BlobID) (Root, Standing) {
 	if !ok {
 		return Root{}, OddSpelling
 	}
-	if path.Base(own.Path) == ClaimName || path.Base(at.Path) == ClaimName {
+	if path.Base(at.Path) == ClaimName {
 		return Root{}, OddSpelling
 	}
 	for _, r := range n.o.Roots {
@@ -132,15 +132,15 @@ func (n *BlobNames) plain(s string) (Root, bool) {
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) || strings.TrimSpace(s) != s {
 		return Root{}, false
 	}
-	scheme, rest, absolute := cutScheme(s)
-	if !absolute && (!strings.HasPrefix(s, "/") || n.o.Table.Class() != "file") || absolute && storeClasses[scheme] == "" {
+	_, rest, absolute := cutScheme(s)
+	if !absolute && (!strings.HasPrefix(s, "/") || n.o.Table.Class() != "file") {
 		return Root{}, false
 	}
 	if absolute && strings.HasPrefix(rest, "//") {
 		_, after, _ := strings.Cut(rest[2:], "/")
 		rest = "/" + after
 	}
-	if !strings.HasPrefix(rest, "/") || strings.HasSuffix(rest, "/") {
+	if !strings.HasPrefix(rest, "/") {
 		return Root{}, false
 	}
 	for c := range strings.SplitSeq(rest[1:], "/") {

@@ -34,7 +34,7 @@ func sameBlob(n *BlobNames, a, b string) bool {
 // Spellings that might name one object count as one on the keeping side.
 func TestSpellingsOfOneBlob(t *testing.T) {
 	plain := blobNames(t, "s3://lake/t")
-	maps := blobNames(t, "s3://lake/t", BlobMap{"s3://old/a/", "s3://new"}, BlobMap{"oss://", "s3://"}, BlobMap{"s3://x", "s3://y"}, BlobMap{"s3://y", "s3://z"}, BlobMap{"s3://p", "s3://q"}, BlobMap{"s3://q", "s3://p"})
+	maps := blobNames(t, "s3://lake/t", BlobMap{"s3://old", "s3://other"}, BlobMap{"s3://old/a/", "s3://new"}, BlobMap{"OSS://", "s3://"}, BlobMap{"s3://x", "s3://y"}, BlobMap{"s3://y", "s3://z"}, BlobMap{"s3://p", "s3://q"}, BlobMap{"s3://q", "s3://p"})
 	disk := blobNames(t, "s3://lake/t", BlobMap{"s3://media/", "file:///data/"})
 	local, hdfs := blobNames(t, "/lake/t"), blobNames(t, "hdfs://nn/lake/t")
 	schemes := blobNames(t, "s3://lake/t", BlobMap{"foo://", "hdfs://"}, BlobMap{"bar://", "abfss://"}, BlobMap{"baz://", "file://"})
@@ -54,11 +54,15 @@ func TestSpellingsOfOneBlob(t *testing.T) {
 		{plain, "s3://b/a/b", "s3://b/a/./c/../b", true},
 		{plain, "s3://b/a", "https://b.s3.eu-west-1.amazonaws.com/a?X-Amz-Signature=1", true},
 		{plain, "s3://b/a", "https://s3.amazonaws.com/b/a", true},
+		{plain, "s3://b/a", "http://s3-eu-west-1.amazonaws.com/b/a", true},
+		{plain, "s3://b/a", "https://b.s3-eu-west-1.amazonaws.com/a", true},
 		{plain, "gs://b/a", "https://storage.googleapis.com/b/a", true},
+		{plain, "gs://b/a", "https://b.storage.googleapis.com/a", true},
 		{plain, "gs://b/a", "s3://b/a", false},
 		{plain, "abfss://c@acc.dfs.core.windows.net/a", "wasbs://c@acc.blob.core.windows.net/a", true},
 		{plain, "abfss://c@acc.dfs.core.windows.net/a", "az://c/a", true},
 		{plain, "abfss://c@acc.dfs.core.windows.net/a", "https://acc.blob.core.windows.net/c/a", true},
+		{plain, "az://c/a", "https://acc.dfs.core.windows.net/c/a", true},
 		{plain, "/a/b", "s3://lake/a/b", true},
 		{plain, "/a/b", "file:///a/b", true},
 		{plain, "a/b", "s3://lake/t/a/b", true},
@@ -67,6 +71,7 @@ func TestSpellingsOfOneBlob(t *testing.T) {
 		{plain, "a/b", "s3://media/a/b", true},
 		{plain, "/a/b", "s3://other/a/b", false},
 		{plain, "file:///data/Blobs/\u00e9", "/data/blobs/e\u0301", true}, // disks may fold
+		{plain, "file:///data/\u1fb4", "/data/\u03b1\u0345\u0301", true},
 		{plain, "s3://media/A", "s3://media/a", false},
 		{disk, "s3://media/A", "file:///Data/a", true},
 		{disk, "s3://media/A", "file:///data/A", true},
@@ -79,6 +84,7 @@ func TestSpellingsOfOneBlob(t *testing.T) {
 		{hdfs, "hdfs:///a/b", "hdfs://other/a/b", true},
 		{maps, "s3://old/a/k", "s3a://NEW/k", true},
 		{maps, "s3://old/ab/k", "s3://newb/k", false},
+		{maps, "s3://old/ab/k", "s3://other/ab/k", true},
 		{maps, "oss://b/k", "s3://b/k", true},
 		{maps, "s3://x/k", "s3://z/k", true},
 		{maps, "s3://p/k", "s3://q/k", true},
@@ -99,8 +105,8 @@ func TestPlaceOfBlobs(t *testing.T) {
 		"s3://media/v/a": MayDie, "s3a://media/v/a/b%20c": MayDie, "s3://alias/a": MayDie, "file:///data/blobs/x": MayDie,
 		"s3://media/v": OutsideRoots, "s3://media/w/a": OutsideRoots, "s3://media/va": OutsideRoots, "s3://MEDIA/v/a": OutsideRoots, "gs://media/v/a": OutsideRoots,
 		"s3://media/v/lake/t/p=1/f": InsideTable, "s3://media/v/lake/t": InsideTable, "s3a://Media//v/lake/%74/.hoodie/x": InsideTable, "s3://alias/lake/t/x": InsideTable,
-		"s3://media/v/../w": OddSpelling, "s3://media/v//a": OddSpelling, "s3://media/v/a/": OddSpelling, "/data/blobs/x": OddSpelling, "x": InsideTable,
-		"gopher://media/v/a": OddSpelling, "s3://media/v/a\n": OddSpelling, " s3://media/v/a": InsideTable, "s3://media/v/\xff": OddSpelling, "s3:media/v/a": OddSpelling, "": OddSpelling,
+		"s3://media/v/../w": OddSpelling, "s3://media/v//a": OddSpelling, "s3://media/v/./a": OddSpelling, "s3://media/v/a/": OddSpelling, "/data/blobs/x": OddSpelling, "x": InsideTable,
+		"gopher://media/v/a": OddSpelling, "s3://media/v/a\n": OddSpelling, "s3://media/v/a\x01b": OddSpelling, "s3://media/v/a ": OddSpelling, " s3://media/v/a": InsideTable, "s3://media/v/\xff": OddSpelling, "s3:media/v/a": OddSpelling, "": OddSpelling,
 	} {
 		if _, got := n.Place(BlobID(id)); got != want && !(id == "" && got == InsideTable) {
 			t.Errorf("%q: %v, want %v", id, got, want)
@@ -109,17 +115,21 @@ func TestPlaceOfBlobs(t *testing.T) {
 	if at, _ := n.Place("s3://alias/a%20b"); at.String() != "s3://media/v/a%20b" {
 		t.Errorf("%v", at)
 	}
-	for _, id := range []BlobID{"s3://media/v/" + ClaimName, "s3://alias/a/" + ClaimName, "s3://media/v/%2Elakesweep-claim.json"} {
-		if at, s := n.Place(id); s == MayDie && strings.HasSuffix(at.Path, "/"+ClaimName) || s == MayDie && id != "s3://media/v/%2Elakesweep-claim.json" {
+	n = blobNames(t, "s3://lake/t", BlobMap{"s3://alias/", "s3://media/v/"}, BlobMap{"s3://alias/c", "s3://media/v/" + ClaimName})
+	for _, id := range []BlobID{"s3://media/v/" + ClaimName, "s3://alias/a/" + ClaimName, "s3://alias/c"} {
+		if _, s := n.Place(id); s == MayDie {
 			t.Errorf("the claim %s may die", id)
 		}
 	}
-	others, err := NewBlobNames(BlobOptions{Table: Root{Scheme: "s3", Authority: "lake", Path: "t"}, Others: []Root{{Scheme: "s3", Authority: "media", Path: "b"}}, Roots: []Root{{Scheme: "s3", Authority: "media"}}})
+	others, err := NewBlobNames(BlobOptions{Table: Root{Scheme: "s3", Authority: "lake", Path: "t"}, Aliases: []Root{{Scheme: "s3", Authority: "media", Path: "real"}},
+		Others: []Root{{Scheme: "s3", Authority: "media", Path: "b"}}, Roots: []Root{{Scheme: "s3", Authority: "media"}}, Maps: []BlobMap{{"s3://lake", "s3://media/lake"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, s := others.Place("s3a://media/b/p/f.parquet"); s != InsideTable {
-		t.Errorf("a file of another table: %v", s)
+	for _, id := range []BlobID{"s3a://media/b/p/f.parquet", "s3://media/real/p/f.parquet", "s3://lake/t/p/f.parquet", "s3://media/lake/t/p/f.parquet"} {
+		if _, s := others.Place(id); s != InsideTable {
+			t.Errorf("%s, which lies in a table by one of its names: %v", id, s)
+		}
 	}
 	local := blobNames(t, "/lake/t")
 	if at, s := local.Place("/data/blobs/x y"); s != MayDie || at.String() != "/data/blobs/x y" {
@@ -140,11 +150,33 @@ func TestAuthorityOfBoundsCutShort(t *testing.T) {
 	}
 }
 
+// Where two ways of comparing differ, their rules do.
+func TestRulesOfSpellings(t *testing.T) {
+	of := func(o BlobOptions) string {
+		n, err := NewBlobNames(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n.Rules()
+	}
+	a, b := Root{Scheme: "s3", Authority: "a", Path: "t"}, Root{Scheme: "s3", Authority: "b", Path: "t"}
+	seen := map[string]bool{}
+	for _, o := range []BlobOptions{{Table: a}, {Table: b}, {Table: a, Roots: []Root{a}}, {Table: a, Roots: []Root{b}}, {Table: a, Roots: []Root{a, b}},
+		{Table: a, Maps: []BlobMap{{"s3://a", "s3://b"}}}, {Table: a, Maps: []BlobMap{{"s3://b", "s3://a"}}}, {Table: a, Maps: []BlobMap{{"s3://", "s3://"}}}} {
+		if seen[of(o)] {
+			t.Errorf("%+v has the rules of another", o)
+		}
+		seen[of(o)] = true
+	}
+}
+
 // Escaping any bytes, doubling any slash or spelling the scheme otherwise never
-// leaves the form, and what lies between a column's bounds has its authority.
+// leaves the form, and what lies between a column's bounds has its authority,
+// whatever the maps.
 func TestFormsProperty(t *testing.T) {
-	n := blobNames(t, "s3://lake/t")
+	every := []BlobMap{{"s3://media", "s3://other"}, {"s3a://", "gs://"}, {"s3://media/a", "gs://media"}, {"gs://other/", "s3://media/"}, {"file:///media", "s3://media"}, {"s3://other", "file:///b"}}
 	rapid.Check(t, func(rt *rapid.T) {
+		n := blobNames(t, "s3://lake/t", rapid.SliceOfN(rapid.SampledFrom(every), 0, 2).Draw(rt, "maps")...)
 		path := rapid.StringOfN(rapid.RuneFrom([]rune("ab%/ .é#?")), 1, 12, -1).Draw(rt, "path")
 		spelled := strings.Builder{}
 		for i := range len(path) {
@@ -164,8 +196,8 @@ func TestFormsProperty(t *testing.T) {
 			spelled.WriteByte(path[i])
 		}
 		a := "s3://media/" + path
-		b := rapid.SampledFrom([]string{"s3a", "S3", "s3n"}).Draw(rt, "scheme") + "://" + rapid.SampledFrom([]string{"media", "MEDIA", "mEdia"}).Draw(rt, "bucket") + "/" + spelled.String()
-		if !strings.Contains(path, "%") && !sameBlob(n, a, b) {
+		b := rapid.SampledFrom([]string{"s3", "s3a", "S3", "s3n"}).Draw(rt, "scheme") + "://" + rapid.SampledFrom([]string{"media", "MEDIA", "other"}).Draw(rt, "bucket") + "/" + spelled.String()
+		if !strings.Contains(path, "%") && !strings.Contains(b, "://other/") && !sameBlob(n, a, b) {
 			rt.Fatalf("%q and %q: %q, %q", a, b, n.Forms(BlobID(a)), n.Forms(BlobID(b)))
 		}
 		if rapid.Bool().Draw(rt, "file") {

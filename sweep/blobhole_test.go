@@ -105,8 +105,16 @@ func TestABlobRootBehindASymlinkIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.Hudi.Blobs.Roots = []lake.Root{root}
-	if _, err := w.clean(req); lake.KindOf(err) != lake.Invalid || !strings.Contains(lake.HintOf(err), "--map file://"+link+"=file://"+w.path("blobs")) {
-		t.Errorf("%v, %s", err, lake.HintOf(err))
+	refused := func(does string, err error) {
+		t.Helper()
+		if lake.KindOf(err) != lake.Invalid || !strings.Contains(lake.HintOf(err), "--map file://"+link+"=file://"+w.path("blobs")) {
+			t.Errorf("%s: %v, %s", does, err, lake.HintOf(err))
+		}
+	}
+	_, err = w.engine().Plan(t.Context(), req, "")
+	refused("planning", err)
+	for _, err := range w.engine().Verify(t.Context(), req) {
+		refused("verify", err)
 	}
 }
 
@@ -174,21 +182,64 @@ func TestABootstrappedTableThatSharesBlobsIsRefused(t *testing.T) {
 	}
 }
 
-// A blob behind a symlink below its root has another name.
+// A blob behind a symlink below its root has another name, by which files may
+// refer to it.
 func TestABlobBehindASymlinkStays(t *testing.T) {
-	w := newBlobWorld(t, t)
-	w.put("elsewhere/X", "X")
-	if err := os.Symlink(w.path("elsewhere"), w.path("blobs/sub")); err != nil {
-		t.Fatal(err)
+	for name, c := range map[string]struct{ real, link string }{
+		"that leads out of the root":   {"elsewhere", "../elsewhere"},
+		"that leads within the root":   {"blobs/real", "real"},
+		"that leads there by its path": {"blobs/real", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newBlobWorld(t, t)
+			if c.link == "" {
+				c.link = w.path(c.real)
+			}
+			w.put(c.real+"/X", "X")
+			if err := os.Symlink(c.link, w.path("blobs/sub")); err != nil {
+				t.Fatal(err)
+			}
+			w.upload("Y")
+			w.pass(72)
+			for _, b := range []string{"sub/X", "Y", "Y"} {
+				w.commit(map[string][]string{"1a": {b}, "2b": {"real/X"}})
+			}
+			w.mustClean()
+			w.pass(30)
+			if r, err := w.clean(w.request()); err != nil || r.Failed != 1 || !w.there("sub/X") || w.queued() != "sub/X" {
+				t.Errorf("%+v, %v, queued %q", r, err, w.queued())
+			}
+		})
 	}
-	w.upload("Y")
-	w.pass(72)
-	for _, b := range []string{"sub/X", "Y", "Y"} {
-		w.commit(map[string][]string{"1a": {b}})
-	}
-	w.mustClean()
-	w.pass(30)
-	if r, err := w.clean(w.request()); err != nil || r.Failed != 1 || !w.there("sub/X") || w.queued() != "sub/X" {
-		t.Errorf("%+v, %v, queued %q", r, err, w.queued())
+}
+
+// What lies in a table that --also-references names is no blob, by whichever of
+// its names: here the table is named by a link, and its file by where that leads.
+func TestFilesOfATableThatIsNamedByALinkAreNoBlobs(t *testing.T) {
+	for name, queued := range map[string]string{"to be queued": "", "queued before it was named": "other/p=1/X"} {
+		t.Run(name, func(t *testing.T) {
+			w := newBlobWorld(t, t)
+			w.put("blobs/other/.hoodie/hoodie.properties", "hoodie.table.name=other\nhoodie.table.type=COPY_ON_WRITE\nhoodie.table.version=6\nhoodie.timeline.layout.version=1\nhoodie.table.timeline.timezone=UTC\n")
+			if err := os.Symlink(w.path("blobs/other"), w.path("link")); err != nil {
+				t.Fatal(err)
+			}
+			w.upload("other/p=1/X", "Y")
+			w.pass(72)
+			for _, b := range []string{"other/p=1/X", "Y", "Y"} {
+				w.commit(map[string][]string{"1a": {b}})
+			}
+			if queued != "" {
+				w.mustClean()
+				w.pass(30)
+			}
+			req := w.request()
+			req.Hudi.Blobs.Also = []string{w.path("link")}
+			for range 2 {
+				if _, err := w.clean(req); err != nil || !w.there("other/p=1/X") || w.queued() != queued {
+					t.Fatalf("there: %t, queued %q, %v", w.there("other/p=1/X"), w.queued(), err)
+				}
+				w.pass(30)
+			}
+		})
 	}
 }

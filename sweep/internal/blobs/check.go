@@ -31,7 +31,7 @@ type Write struct {
 // Errors: those of the table and the store; Damaged for a file that can't be read.
 // Source: RFC-100 part 2, "Writer-side conflict check".
 func (t *Table) Check(ctx context.Context, w Write) (answer blobqueue.Answer, refers int64, err error) {
-	names, err := t.names()
+	names, err := t.names(nil)
 	if err != nil {
 		return answer, 0, err
 	}

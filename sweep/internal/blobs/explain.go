@@ -19,7 +19,11 @@ const mostReferences = 100
 // under any spelling. Every file of the table is read.
 func (t *Table) Explain(ctx context.Context, uri string) (table.Explanation, error) {
 	x := table.Explanation{Path: uri}
-	names, err := t.names()
+	_, others, err := t.others(ctx)
+	if err != nil {
+		return x, err
+	}
+	names, err := t.names(others)
 	if err != nil {
 		return x, err
 	}

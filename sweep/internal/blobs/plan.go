@@ -34,14 +34,11 @@ func (t *Table) Planner(ctx context.Context, seen Look) (*Planner, error) {
 	if seen.err != nil || len(columns) == 0 {
 		return nil, seen.err
 	}
-	req.Also = slices.Clone(req.Also)
-	for i, other := range req.Also {
-		root, err := t.Find(ctx, other)
-		if err != nil {
-			return nil, err
-		}
-		req.Also[i] = root.String()
+	also, others, err := t.others(ctx)
+	if err != nil {
+		return nil, err
 	}
+	req.Also = also
 	for _, r := range req.Roots {
 		if err := notLinked(r); err != nil {
 			return nil, err
@@ -50,7 +47,7 @@ func (t *Table) Planner(ctx context.Context, seen Look) (*Planner, error) {
 	if len(req.Roots) == 0 {
 		return nil, invalid(t.Given, "--blobs "+req.Mode+" without --blob-root", "Name the folders in which blobs of this table may be deleted with --blob-root, such as --blob-root s3://media/.")
 	}
-	names, err := t.names()
+	names, err := t.names(others)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ type Run struct {
 	names  *lake.BlobNames
 	judge  *judge
 	own    *judged
-	also   []lake.Root
+	also   []lake.Root // all names of the others
 	places *places
 	queue  *blobqueue.Queue
 
@@ -77,23 +77,24 @@ func Open(ctx context.Context, s *State, o Opening) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.own, err = judgedTable(o.Own, request, s); err != nil {
-		return nil, err
-	}
-	r.names = r.own.names
-	r.judge = &judge{tables: []*judged{r.own}}
+	tables := []*Table{o.Own}
 	for _, other := range s.Also {
 		t, err := o.Own.Open(ctx, other)
 		if err != nil {
 			return nil, err
 		}
-		j, err := judgedTable(t, request, s)
+		tables, r.also = append(tables, t), append(append(r.also, t.Root), t.Aliases...)
+	}
+	r.judge = &judge{}
+	for _, t := range tables {
+		j, err := judgedTable(t, request, s, r.also)
 		if err != nil {
 			return nil, err
 		}
 		r.judge.tables = append(r.judge.tables, j)
-		r.also = append(r.also, t.Root)
 	}
+	r.own = r.judge.tables[0]
+	r.names = r.own.names
 	if r.places, err = openPlaces(ctx, o.Own.Stores, r.names, request.Roots); err != nil {
 		return nil, err
 	}
@@ -105,12 +106,12 @@ func Open(ctx context.Context, s *State, o Opening) (*Run, error) {
 	return r, nil
 }
 
-func judgedTable(t *Table, request Request, s *State) (*judged, error) {
+func judgedTable(t *Table, request Request, s *State, others []lake.Root) (*judged, error) {
 	t.Request, t.Maps = request, s.Maps
 	if s.Parallelism > 0 {
 		t.Config.Parallelism = s.Parallelism
 	}
-	names, err := t.names()
+	names, err := t.names(others)
 	if err == nil {
 		err = t.Hudi.Whole()
 	}

@@ -41,8 +41,8 @@ type Host struct {
 	StateDir string // where ledgers lie; "" for none
 	Tool     string
 	Sleep    func(ctx context.Context, d time.Duration) error
-	// Find returns the root of a Hudi table that is named as on the command line.
-	Find func(ctx context.Context, name string) (lake.Root, error)
+	// Find returns the root of a Hudi table that is named as on the command line, and its other names.
+	Find func(ctx context.Context, name string) ([]lake.Root, error)
 	// Open opens a table that shares blobs with the one at hand, in the same words; its Request and Maps are left to the caller.
 	Open func(ctx context.Context, name string) (*Table, error)
 }
@@ -64,17 +64,24 @@ type Table struct {
 	Workers int
 }
 
-// names reads how blobs of the table are spelled.
-func (t *Table) names() (*lake.BlobNames, error) {
-	o := lake.BlobOptions{Table: t.Root, Aliases: t.Aliases, Roots: t.Request.Roots, Maps: t.Maps}
-	for _, other := range t.Request.Also {
-		root, err := lake.ParseRoot(other)
+// names reads how blobs of the table are spelled. others are all names of the
+// tables that share them.
+func (t *Table) names(others []lake.Root) (*lake.BlobNames, error) {
+	return lake.NewBlobNames(lake.BlobOptions{Table: t.Root, Aliases: t.Aliases, Others: others, Roots: t.Request.Roots, Maps: t.Maps})
+}
+
+// others finds the tables that share blobs: their roots, and all their names.
+//
+// Errors: Invalid for a place that is no Hudi table; those of the store.
+func (t *Table) others(ctx context.Context) (also []string, names []lake.Root, err error) {
+	for _, name := range t.Request.Also {
+		found, err := t.Find(ctx, name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		o.Others = append(o.Others, root)
+		also, names = append(also, found[0].String()), append(names, found...)
 	}
-	return lake.NewBlobNames(o)
+	return also, names, nil
 }
 
 // judgeOptions are those of a Judge of the table, with its ledger.

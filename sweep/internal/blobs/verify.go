@@ -32,7 +32,11 @@ func (t *Table) Verify(ctx context.Context, emit func(table.Finding) error) (err
 	if err != nil || len(columns) == 0 {
 		return err
 	}
-	names, err := t.names()
+	_, others, err := t.others(ctx)
+	if err != nil {
+		return err
+	}
+	names, err := t.names(others)
 	if err != nil {
 		return err
 	}

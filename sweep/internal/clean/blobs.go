@@ -31,19 +31,19 @@ func (run *Run) Blobs() *blobs.Table {
 		Hudi: run.table, Config: run.config.Blobs, Request: run.req.Blobs, Maps: run.req.Maps, Memory: run.req.Memory, Workers: run.req.Workers}
 }
 
-// find returns the root of a Hudi table that shares blobs.
+// find returns the root of a Hudi table that shares blobs, and its other names.
 //
 // Errors: Invalid for a place that is no Hudi table.
-func (host *Host) find(ctx context.Context, name string) (lake.Root, error) {
+func (host *Host) find(ctx context.Context, name string) ([]lake.Root, error) {
 	p, err := host.Places.Open(ctx, name)
 	if err != nil {
-		return lake.Root{}, err
+		return nil, err
 	}
 	found, err := hudi.Detect(ctx, p.Reader)
 	if err == nil && !found {
 		err = place.Invalid(name, "--also-references names no Hudi table", "Name the root of a Hudi table that shares the blobs.")
 	}
-	return p.Root, err
+	return append([]lake.Root{p.Root}, p.Aliases...), err
 }
 
 // openBlobs opens what carrying out the blobs of a plan takes, nil if it leaves

@@ -82,7 +82,7 @@ func FuzzLedger(f *testing.F) {
 	f.Add(good)
 	f.Add(good[:40])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l := &Ledger{path: filepath.Join(t.TempDir(), "x"), table: l.table}
+		l := &Ledger{filepath.Join(t.TempDir(), "x")}
 		if err := os.WriteFile(l.path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -106,10 +106,6 @@ func (r *round) run(ctx context.Context, candidates iter.Seq2[lake.BlobID, error
 			r.unread(f, errors.New("the metadata table lists it, and storage doesn't have it"))
 			continue
 		}
-		if f.Link {
-			r.unread(f, linked(f))
-			continue
-		}
 		if f, err = r.o.sized(ctx, f); err != nil {
 			if !unreadable(err) {
 				return err

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -69,12 +70,15 @@ func TestOneUnreadFileDecidesNothing(t *testing.T) {
 		"deleted":         func(w *world) { w.files = append(w.files, w.files[0]); w.files[1].Key = "p=1/gone" },
 		"torn, in flight": func(w *world) { w.o.Writing = true; w.add(torn[:len(torn)-9], ".log.1_0-1-2") },
 		"HFile":           func(w *world) { w.add(Base(t, true), "").Ext = "hfile" },
+		"torn, its write": func(w *world) { w.add(torn[:len(torn)-9], ".log.1_0-1-2").Inflight = true },
+		"shorter":         func(w *world) { w.add(torn, ".log.1_0-1-2").Size += 9 },
+		"large, shorter":  func(w *world) { w.add(torn, ".log.1_0-1-2").Size = 17 << 20 },
 	} {
 		w := newWorld(t)
 		w.add(Base(t, true, M("s3://media/a")), "")
 		spoil(w)
-		r := w.judge("s3://media/a", "s3://media/b")
-		if a, b := r.Of("s3://media/a"), r.Of("s3://media/b"); a.Fate != blob.Referenced || b.Fate != blob.Undecided || r.UnreadFiles != 1 || len(r.Unread) != 1 || r.Decided() {
+		r := w.judge("s3://media/a", "s3://media/x")
+		if a, b := r.Of("s3://media/a"), r.Of("s3://media/x"); a.Fate != blob.Referenced || b.Fate != blob.Undecided || r.UnreadFiles != 1 || len(r.Unread) != 1 || r.Decided() {
 			t.Errorf("%s: %+v %+v %+v", name, a, b, r)
 		}
 	}
@@ -195,6 +199,69 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+// What the ledger remembers is of this very file of this very table, written to
+// its end: of any other, where a file has the same bytes otherwise, it says nothing.
+func TestLedgerKnowsAFileByAllThatMakesIt(t *testing.T) {
+	root := lake.Root{Scheme: "s3", Authority: "lake", Path: "t"}
+	for name, c := range map[string]struct {
+		before, after func(w *world, f *blob.File, dir string)
+		want          blob.Fate // of what the file has come to refer to
+	}{
+		"the same":  {want: blob.Unreferenced},
+		"partition": {after: func(_ *world, f *blob.File, _ string) { f.Partition = "p=2" }, want: blob.Referenced},
+		"name":      {after: func(_ *world, f *blob.File, _ string) { f.Name = "other" + f.Name }, want: blob.Referenced},
+		"time":      {after: func(_ *world, f *blob.File, _ string) { f.Modified = f.Modified.Add(1) }, want: blob.Referenced},
+		"ETag": {before: func(_ *world, f *blob.File, _ string) { f.ETag = "a" },
+			after: func(_ *world, f *blob.File, _ string) { f.ETag = "b" }, want: blob.Referenced},
+		"neither ETag nor time": {before: func(_ *world, f *blob.File, _ string) { f.Modified = time.Time{} }, want: blob.Referenced},
+		"table":                 {after: func(w *world, _ *blob.File, dir string) { w.o.Ledger = blob.OpenLedger(dir, "u", root) }, want: blob.Referenced},
+		"root": {after: func(w *world, _ *blob.File, dir string) {
+			w.o.Ledger = blob.OpenLedger(dir, "t", lake.Root{Scheme: "s3", Authority: "lake", Path: "u"})
+		}, want: blob.Referenced},
+		"it was in flight": {before: func(_ *world, f *blob.File, _ string) { f.Inflight = true },
+			after: func(_ *world, f *blob.File, _ string) { f.Inflight = false }, want: blob.Referenced},
+	} {
+		w, dir := newWorld(t), t.TempDir()
+		w.o.Ledger = blob.OpenLedger(dir, "t", root)
+		f := w.add(Base(t, true, M("s3://media/a")), "")
+		if c.before != nil {
+			c.before(w, f, dir)
+		}
+		w.judge("s3://media/x")
+		anew := Base(t, true, M("s3://media/b"))
+		if int64(len(anew)) != f.Size {
+			t.Fatalf("%d bytes, not %d", len(anew), f.Size)
+		}
+		w.store.Put(string(f.Key), anew, f.Modified)
+		if c.after != nil {
+			c.after(w, f, dir)
+		}
+		if r := w.judge("s3://media/b"); r.Of("s3://media/b").Fate != c.want {
+			t.Errorf("%s: %v, want %v", name, r.Of("s3://media/b").Fate, c.want)
+		}
+	}
+}
+
+// What counts of a file may change while its bytes don't: it may be of a write
+// that is taken back, and a torn block at its end of one that is appending.
+func TestLedgerHoldsWhileAWriteIsPending(t *testing.T) {
+	w := newWorld(t)
+	w.o.Ledger = blob.OpenLedger(t.TempDir(), "t", lake.Root{Scheme: "s3", Authority: "lake", Path: "t"})
+	f := w.add(Base(t, true, M("s3://media/a")), "")
+	w.judge("s3://media/x")
+	f.Inflight = true
+	if r := w.judge("s3://media/a"); r.Of("s3://media/a").Fate != blob.Pending {
+		t.Errorf("a file in flight: %+v", r.Of("s3://media/a"))
+	}
+	torn := Log(t, nil, "1", M("s3://media/b"))
+	w.add(torn[:len(torn)-9], ".log.1_0-1-2")
+	w.judge("s3://media/x")
+	w.o.Writing = true
+	if r := w.judge("s3://media/b"); r.Of("s3://media/b").Fate != blob.Undecided {
+		t.Errorf("a torn block: %+v", r.Of("s3://media/b"))
+	}
+}
+
 // A damaged ledger costs time and nothing else.
 func TestDamagedLedger(t *testing.T) {
 	dir, root := t.TempDir(), lake.Root{Scheme: "s3", Authority: "lake", Path: "t"}
@@ -223,6 +290,9 @@ func TestDamagedLedger(t *testing.T) {
 			if r.Of("s3://media/0").Fate != blob.Referenced || r.Of("s3://media/7").Fate != blob.Referenced {
 				t.Fatalf("byte %d of %d: a live blob is lost: %+v", i, len(good), r)
 			}
+			if i < 8 && r.Remembered > 0 {
+				t.Fatalf("a ledger of another version was used: %+v", r)
+			}
 		}
 	}
 }
@@ -243,6 +313,33 @@ func TestRuledOutByStatistics(t *testing.T) {
 	}
 	if r := w.judge("s3a://Elsewhere/b"); r.Of("s3a://Elsewhere/b").Fate != blob.Referenced {
 		t.Errorf("what was passed over counts as read: %+v", r)
+	}
+	before = w.opens()
+	if r := w.judge("s3://elsewhere/b"); r.Of("s3://elsewhere/b").Fate != blob.Referenced || w.opens() != before {
+		t.Errorf("what was read since isn't remembered: %d requests, %+v", w.opens()-before, r)
+	}
+}
+
+// Buckets of candidates are told apart up to a number: past that no file is
+// ruled out, nor taken for one that was.
+func TestTooManyBucketsRuleNothingOut(t *testing.T) {
+	var list []lake.BlobID
+	for i := range 10_001 {
+		list = append(list, lake.BlobID(fmt.Sprintf("s3://b%d/x", i)))
+	}
+	last := list[len(list)-1]
+	for name, warm := range map[string]bool{"no ledger": false, "ruled out before": true} {
+		w := newWorld(t)
+		w.add(Base(t, true, M(string(last))), "")
+		if warm {
+			w.o.Ledger = blob.OpenLedger(t.TempDir(), "t", lake.Root{Scheme: "s3", Authority: "lake", Path: "t"})
+			if r := w.judge("s3://media/x"); r.Ruled != 1 {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		if r := w.judge(list...); r.Of(last).Fate != blob.Referenced {
+			t.Errorf("%s: %v", name, r.Of(last))
+		}
 	}
 }
 
@@ -317,11 +414,23 @@ func TestIndexOnlyKeeps(t *testing.T) {
 	if r := w.judge("s3://media/indexed"); r.Read != 0 || w.opens() != 0 {
 		t.Errorf("files were read though the index settled all: %+v", r)
 	}
+	w.o.Index = index{}
+	var list []lake.BlobID
+	for i := range 2500 {
+		list = append(list, lake.BlobID(fmt.Sprintf("s3://media/%d", i)))
+		w.o.Index.(index)[string(list[i])] = blob.Group{}
+	}
+	if r := w.judge(list...); r.Read != 0 || r.Of(list[0]).Fate != blob.Referenced || r.Of(list[2499]).Fate != blob.Referenced {
+		t.Errorf("not all were asked for: %+v", r)
+	}
 }
 
 type index map[string]blob.Group
 
 func (x index) Alive(_ context.Context, paths []string) (map[string]blob.Group, error) {
+	if len(paths) > 1000 {
+		return nil, fmt.Errorf("%d paths at once", len(paths))
+	}
 	out := map[string]blob.Group{}
 	for _, p := range paths {
 		if g, ok := x[p]; ok {

@@ -39,10 +39,7 @@ import (
 //	8   checksum of the record so far, keyed by the seed
 //
 // All integers are little-endian.
-type Ledger struct {
-	path  string
-	table string
-}
+type Ledger struct{ path string }
 
 const (
 	ledgerMagic  = "lsblobs2"
@@ -56,9 +53,8 @@ const (
 // OpenLedger returns the ledger of a table in the state directory. The table
 // is named by its id and its place. Nothing is read before a Judge needs it.
 func OpenLedger(stateDir, tableID string, root lake.Root) *Ledger {
-	table := tableID + "\x00" + root.String()
-	sum := xxh3.HashString128(table).Bytes()
-	return &Ledger{path: filepath.Join(stateDir, "blobs", hex.EncodeToString(sum[:])+ledgerSuffix), table: table}
+	sum := xxh3.HashString128(tableID + "\x00" + root.String()).Bytes()
+	return &Ledger{filepath.Join(stateDir, "blobs", hex.EncodeToString(sum[:])+ledgerSuffix)}
 }
 
 // book is a ledger opened for one round, read from the old file and written
@@ -66,7 +62,6 @@ func OpenLedger(stateDir, tableID string, root lake.Root) *Ledger {
 type book struct {
 	seed  uint64
 	rules [16]byte
-	table string
 	path  string
 	old   *os.File
 	at    map[[16]byte]int64 // records of the old file
@@ -86,7 +81,7 @@ func (l *Ledger) open(names *lake.BlobNames) (*book, error) {
 	if l == nil {
 		return nil, nil
 	}
-	b := &book{seed: rand.Uint64(), rules: xxh3.HashString128(names.Rules() + l.table).Bytes(), table: l.table, path: l.path, at: make(map[[16]byte]int64), kept: make(map[[16]byte]bool)}
+	b := &book{seed: rand.Uint64(), rules: xxh3.HashString128(names.Rules()).Bytes(), path: l.path, at: make(map[[16]byte]int64), kept: make(map[[16]byte]bool)}
 	old, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, nil
@@ -152,7 +147,7 @@ func identity(f File) [16]byte {
 
 // lookup returns what is known of a file.
 func (b *book) lookup(f File) (entry, bool, error) {
-	if b == nil || b.old == nil || f.ETag == "" && f.Modified.IsZero() {
+	if b == nil || b.old == nil {
 		return entry{}, false, nil
 	}
 	off, ok := b.at[identity(f)]

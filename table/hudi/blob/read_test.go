@@ -170,14 +170,32 @@ func TestPartialUpdatesAndDeletes(t *testing.T) {
 // Images of changes as JSON text keep what they refer to.
 func TestImagesAsText(t *testing.T) {
 	w := newWorld(t)
-	w.add(TextCDC(t, nil, "1", `{"id":"1","img":{"type":"OUT_OF_LINE","reference":{"external_path":"s3://media/a","managed":true}},"pics":[{"reference":{"external_path":"s3://media/b"}}]}`), ".log.1_0-1-2.cdc")
+	w.add(TextCDC(t, nil, "1", `{"reference":{"external_path":"s3://media/0"}}`, `{"id":"1","img":{"type":"OUT_OF_LINE","reference":{"external_path":"s3://media/a","managed":true}},"pics":[{"reference":{"external_path":"s3://media/b"}}]}`), ".log.1_0-1-2.cdc")
 	got, candidates, unread := w.references(blob.Columns{"img"})
-	if want := []string{"s3://media/a  false false ", "s3://media/b  false false "}; !slices.Equal(got, want) || len(candidates)+len(unread) > 0 {
+	if want := []string{"s3://media/0  false false ", "s3://media/a  false false ", "s3://media/b  false false "}; !slices.Equal(got, want) || len(candidates)+len(unread) > 0 {
 		t.Errorf("%q %q %v", got, candidates, unread)
 	}
-	f := w.add(TextCDC(t, nil, "1", `{"id":`), ".log.1_0-1-2.cdc")
+	f := w.add(TextCDC(t, nil, "1", "", `{"id":`), ".log.1_0-1-2.cdc")
 	if _, _, unread := w.references(nil); lake.KindOf(unread[f.Key]) != lake.Damaged {
 		t.Errorf("%v", unread)
+	}
+}
+
+// plainBlock is a log of one record with a struct of a blob's shape, which its
+// schema doesn't call a blob; rest follows the record.
+func plainBlock(path string, rest ...byte) []byte {
+	schema := `{"type":"record","name":"r","fields":[{"name":"reference","type":{"type":"record","name":"f","fields":[{"name":"external_path","type":"string"}]}}]}`
+	record := slices.Concat([]byte{byte(2 * len(path))}, []byte(path), rest)
+	content := slices.Concat([]byte{0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, byte(len(record))}, record)
+	return logblock.Append(nil, logblock.AvroData, map[logblock.Header]string{logblock.InstantTime: "1", logblock.Schema: schema}, content)
+}
+
+// A log whose schema calls nothing a blob keeps by shape all the same.
+func TestShapesKeepWithoutAName(t *testing.T) {
+	w := newWorld(t)
+	w.add(plainBlock("s3://media/a"), ".log.1_0-1-2")
+	if r := w.judge("s3://media/a"); r.Of("s3://media/a").Fate != blob.Referenced {
+		t.Errorf("%+v, %+v", r.Of("s3://media/a"), r)
 	}
 }
 
@@ -194,6 +212,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 		"HFile block":       {logblock.Append(nil, logblock.HFileData, map[logblock.Header]string{logblock.InstantTime: "1"}, []byte("x")), ".log.1_0-1-2", lake.Unsupported},
 		"unknown block":     {logblock.Append(nil, 77, map[logblock.Header]string{logblock.InstantTime: "1"}, nil), ".log.1_0-1-2", lake.Unsupported},
 		"bad schema":        {logblock.Append(nil, logblock.AvroData, map[logblock.Header]string{logblock.InstantTime: "1", logblock.Schema: "{"}, make([]byte, 8)), ".log.1_0-1-2", lake.Damaged},
+		"bytes left over":   {plainBlock("x", 0), ".log.1_0-1-2", lake.Damaged},
 		"records cut short": {logblock.Append(nil, logblock.AvroData, map[logblock.Header]string{logblock.InstantTime: "1", logblock.Schema: Schema}, []byte{0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 1, 2}), ".log.1_0-1-2", lake.Damaged},
 	} {
 		t.Run(name, func(t *testing.T) {

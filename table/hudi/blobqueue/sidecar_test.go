@@ -209,6 +209,7 @@ func TestCheckTellsAWriterWhatIsBeingDeleted(t *testing.T) {
 		{"a clean completed before the write began", "completed", "20260301084000000", ""},
 		{"a drain under way", "draining", "20260301090000000", "inflight"},
 		{"a drain that ended since the write began", "drained", "20260301074000000", "completed"},
+		{"a drain that began before the write and ended since", "drained", "20260301075200000", "completed"},
 		{"a drain that ended before the write began", "drained", "20260301080000000", ""},
 		{"an orphan older than the write", "orphan", "20260301080000000", ""},
 		{"a write whose beginning isn't known", "orphan", "", "completed"},

@@ -283,8 +283,8 @@ func Large(t testing.TB, refs ...Ref) []byte {
 	return out.Bytes()
 }
 
-// TextCDC appends a block of one change, whose image after is text.
-func TextCDC(t testing.TB, dst []byte, instant, image string) []byte {
+// TextCDC appends a block of one change, whose images are text.
+func TextCDC(t testing.TB, dst []byte, instant, before, after string) []byte {
 	t.Helper()
 	schema := `{"type":"record","name":"CDC","fields":[{"name":"op","type":"string"},{"name":"ts_ms","type":"string"},{"name":"before","type":["null","string"]},{"name":"after","type":["null","string"]}]}`
 	type change struct {
@@ -293,7 +293,7 @@ func TextCDC(t testing.TB, dst []byte, instant, image string) []byte {
 		Before *string `avro:"before"`
 		After  *string `avro:"after"`
 	}
-	body, err := parse(t, schema).Encode(&change{"u", "1", nil, &image})
+	body, err := parse(t, schema).Encode(&change{"u", "1", &before, &after})
 	if err != nil {
 		t.Fatal(err)
 	}
