@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
@@ -11,6 +12,8 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/delta"
 	"github.com/lakesweep/lakesweep/table/delta/meta"
+	"github.com/lakesweep/lakesweep/table/hudi"
+	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
 )
 
 // Restore moves what a run put into quarantine back to its place, where
@@ -41,6 +44,9 @@ func (e *Engine) Restore(ctx context.Context, req UndoRequest, emit func(Outcome
 	if done.Restored > 0 {
 		forget() // a full run may have ended meanwhile that didn't see all of it
 	}
+	if err == nil && done.Left+done.Spared == 0 {
+		e.letGo(ctx, head)
+	}
 	return undone(head, u, done, started, err), err
 }
 
@@ -55,6 +61,23 @@ func (e *Engine) forgetFull(ctx context.Context, head filelist.JournalHead, s st
 	}
 }
 
+// letGo ends what holds a Hudi table's external blobs: the quarantine is empty.
+func (e *Engine) letGo(ctx context.Context, head filelist.JournalHead) {
+	if head.Format != "hudi" {
+		return
+	}
+	root, err := lake.ParseRoot(head.Table)
+	if err == nil {
+		var s store.Store
+		if s, err = e.Stores.OpenStore(ctx, root); err == nil {
+			err = blobqueue.EndHold(ctx, store.Confine(s, hudi.Dir), head.PlanID)
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a table that is gone holds nothing
+		e.Log.Warn("external blobs of the table still wait for the quarantine, though it is empty: run the same command again", "table", head.Table, "error", err)
+	}
+}
+
 // Purge deletes for good what has lain in quarantine for req.OlderThan.
 //
 // Errors: Invalid for a journal without a quarantine; Partial, Interrupted.
@@ -65,6 +88,9 @@ func (e *Engine) Purge(ctx context.Context, req UndoRequest, emit func(Outcome))
 		return Result{}, err
 	}
 	done, err := reap.Purge(ctx, u, e.Now().Add(-req.OlderThan))
+	if err == nil && done.Left == 0 {
+		e.letGo(ctx, head)
+	}
 	return undone(head, u, done, started, err), err
 }
 

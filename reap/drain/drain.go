@@ -53,6 +53,8 @@ type Job struct {
 	Journal *filelist.Journal
 	// Fence is the instant of the oldest write that may still bring references and isn't complete, "" if there is none: what was queued later waits.
 	Fence func(ctx context.Context) (string, error)
+	// Hold says why everything waits, "" if nothing has to; nil: nothing has to. What is asked after it, Judge.Since has to find out.
+	Hold func(ctx context.Context) (string, error)
 	// Behind is how far the clock of the store that holds a place lies behind ours; nil: not at all.
 	Behind func(place lake.Root) time.Duration
 	// Instant is a time later than all on the timeline as it is now.

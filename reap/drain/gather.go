@@ -33,12 +33,18 @@ func (d *drain) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	held := ""
+	if d.Hold != nil {
+		if held, err = d.Hold(ctx); err != nil {
+			return err
+		}
+	}
 	oldest, err := d.cutoff(ctx)
 	if err != nil {
 		return err
 	}
 	var batch []due
-	taken, fenced := 0, 0
+	taken, fenced, waiting := 0, 0, 0
 	for x, err := range d.listed(ctx) {
 		if err != nil {
 			return err
@@ -46,6 +52,10 @@ func (d *drain) gather(ctx context.Context) error {
 		d.latest = max(d.latest, x.entry.Enqueued)
 		switch {
 		case !d.waited(&x.entry, d.o.Now()):
+			d.outcome(&x.row, filelist.Queued, nil)
+			continue
+		case held != "":
+			waiting++
 			d.outcome(&x.row, filelist.Queued, nil)
 			continue
 		case fence != "" && fence <= x.entry.Enqueued:
@@ -66,6 +76,9 @@ func (d *drain) gather(ctx context.Context) error {
 	}
 	if fenced > 0 {
 		d.warn(fmt.Sprintf("%d blobs that are due wait for the write %s, which began before they were queued and isn't complete", fenced, fence))
+	}
+	if waiting > 0 {
+		d.warn(fmt.Sprintf("%d blobs that are due wait: %s", waiting, held))
 	}
 	err = d.look(ctx, batch)
 	if d.foreign > 0 {

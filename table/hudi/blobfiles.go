@@ -207,11 +207,25 @@ func (t *Table) Committed(ctx context.Context, instant string) (bool, error) {
 // that refers to blobs.
 // Source: spec/hudi-metadata-table.md section 5.
 func (t *Table) BlobColumns(ctx context.Context, more []string) (blob.Columns, error) {
-	columns, err := t.blobColumns(ctx, more)
-	if err == nil && len(columns) > 0 {
-		err = t.Whole()
-	}
+	columns, _, err := t.LookForBlobs(ctx, more)
 	return columns, err
+}
+
+// LookForBlobs is BlobColumns that also reports whether the schemas which it
+// went by are known to hold no struct of a blob's shape, of the logical type or
+// not: then no record refers to a blob.
+func (t *Table) LookForBlobs(ctx context.Context, more []string) (columns blob.Columns, none bool, err error) {
+	columns, schemas, err := t.blobColumns(ctx, more)
+	if err == nil && len(columns) > 0 {
+		return columns, false, t.Whole()
+	}
+	for _, s := range schemas {
+		shaped, serr := blob.Shaped(s)
+		if err = errors.Join(err, serr); shaped || err != nil {
+			return columns, false, t.snap.Wrap(err)
+		}
+	}
+	return columns, len(schemas) > 0, err
 }
 
 // Whole makes sure that all references of the table's records lie in its own
@@ -226,22 +240,22 @@ func (t *Table) Whole() error {
 		Hint: "Leave --blobs out."})
 }
 
-func (t *Table) blobColumns(ctx context.Context, more []string) (blob.Columns, error) {
+// blobColumns also returns the schemas that it went by.
+func (t *Table) blobColumns(ctx context.Context, more []string) (columns blob.Columns, schemas []string, err error) {
 	if plain, err := t.plain(); err != nil || plain && len(more) == 0 {
-		return nil, t.snap.Wrap(err)
+		return nil, t.schemas, t.snap.Wrap(err)
 	}
 	schema, err := t.schema(ctx)
 	if err != nil {
-		return nil, t.snap.Wrap(err)
+		return nil, nil, t.snap.Wrap(err)
 	}
 	if schema == "" {
-		return more, nil
+		return more, nil, nil
 	}
-	columns, err := blob.Detect(schema)
-	if err == nil {
+	if columns, err = blob.Detect(schema); err == nil {
 		columns, err = columns.With(schema, more)
 	}
-	return columns, t.snap.Wrap(err)
+	return columns, []string{schema}, t.snap.Wrap(err)
 }
 
 // plain reports that the commits which planning read have a schema, and none of

@@ -87,6 +87,14 @@ func (j *judge) All(ctx context.Context, candidates drain.Candidates) (drain.Rou
 func (j *judge) Since(ctx context.Context, candidates drain.Candidates) (drain.Round, bool, error) {
 	var out rounds
 	began := false
+	// Slices that were moved away before All found what it did are held by now.
+	held, err := j.held(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	if held != "" {
+		out.lost = errors.New(held)
+	}
 	for _, t := range j.tables {
 		r, more, err := t.since(ctx, candidates)
 		if errors.Is(err, errLost) {

@@ -14,6 +14,7 @@ import (
 // Look is what a look for columns that refer to blobs found.
 type Look struct {
 	columns blob.Columns
+	none    bool  // no record can refer to a blob
 	err     error // it couldn't be found out, or the blobs can't be judged
 }
 
@@ -23,10 +24,22 @@ type Look struct {
 //
 // Errors: ctx's alone. Whether another one matters, Planner and Unqueued say.
 func (t *Table) Look(ctx context.Context) (l Look, err error) {
-	if l.columns, l.err = t.Hudi.BlobColumns(ctx, t.Request.Columns); l.err != nil {
+	if l.columns, l.none, l.err = t.Hudi.LookForBlobs(ctx, t.Request.Columns); l.err != nil {
 		err = ctx.Err()
 	}
 	return l, err
+}
+
+// NoneKey is the key of a plan's state that says that no record refers to a
+// blob: its value is "true" then, else it is absent.
+const NoneKey = "hudi.no_blobs"
+
+// Remember notes in a plan's state what carrying it out has to know whatever
+// was asked about blobs.
+func (l Look) Remember(state map[string]string) {
+	if l.none {
+		state[NoneKey] = "true"
+	}
 }
 
 // wanted reports whether something is to be done about blobs.

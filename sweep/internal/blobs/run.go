@@ -256,6 +256,7 @@ func (r *Run) drain(ctx context.Context, job reap.Job, o reap.Options, take func
 	done, err := drain.Run(ctx, drain.Job{
 		Cleared: job.Cleared, Table: r.o.Store, Writer: r.o.Meta, Queue: r.queue, Judge: r.judge, Names: r.names, Open: r.places.open, Lock: r.o.Lock, Journal: job.Journal,
 		Fence:   r.judge.fence,
+		Hold:    r.judge.held,
 		Behind:  r.places.behind,
 		Instant: func(ctx context.Context) (string, error) { return r.own.instant(ctx, r.now()) },
 	}, drain.Options{

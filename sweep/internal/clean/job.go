@@ -90,6 +90,8 @@ func (host *Host) Job(ctx context.Context, p *plan.Plan, h *filelist.Head, req a
 	o = host.Apply.Options(all.Traits(), req)
 	o.Reserved = func(k lake.Key) bool { return k == hudi.Dir || k.Below(hudi.Dir) }
 	o.Only = func(v *lake.Verdict) bool { return v.URI == "" }
-	err = host.Apply.Finish(ctx, at.Root, h, req, &job, &o)
+	if err = host.Apply.Finish(ctx, at.Root, h, req, &job, &o); err == nil && o.Quarantine != nil {
+		err = blobs.Hold(ctx, all, meta, h, o.Quarantine.Root.String(), job.Journal.Place(), host.Places.Now())
+	}
 	return job, o, external, err
 }

@@ -113,6 +113,7 @@ func (run *Run) judge(ctx context.Context, clean *cleanplan.Plan, rows *filelist
 	j.state, err = clean.State()
 	if err == nil {
 		err = run.remember(j.state)
+		seenBlobs.Remember(j.state)
 	}
 	if err == nil && planner != nil && run.req.Blobs.Mode == "delete" {
 		j.state[blobs.StateKey], err = external.State()

@@ -26,6 +26,18 @@ func Detect(schema string) (Columns, error) {
 	return s.blobs(), nil
 }
 
+// Shaped reports whether a record in a table's Avro schema has a blob's shape,
+// of the logical type or not.
+//
+// Errors: Damaged for what is no Avro schema.
+func Shaped(schema string) (bool, error) {
+	s, err := parseSchema(schema)
+	if err != nil {
+		return false, err
+	}
+	return s.shaped, nil
+}
+
 // blobs returns the paths of the records of the logical type.
 func (s *avroSchema) blobs() (c Columns) {
 	s.root.each(nil, func(path []string, n *node) bool {

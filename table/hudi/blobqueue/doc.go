@@ -5,13 +5,14 @@
 // answers the question of a writer before it commits: is a blob that the write
 // refers to about to be deleted? And it keeps the claims of blob roots.
 //
-// Files, all Parquet but the last two, paths in byte order:
+// Files, all Parquet but the last three, paths in byte order:
 //
 //	.hoodie/.aux/clean/pending_blob_deletes/<number>.parquet   a snapshot of the queue; the highest number is the queue
 //	.hoodie/.aux/clean/pending_blob_deletes/<id>-<n>.part      earlier rows of a snapshot that names it in its footer
 //	.hoodie/.aux/clean/<clean>.blob_deletes.parquet            sidecar of a clean: required binary external_path (STRING)
 //	.hoodie/.aux/clean/<time>.blob_drain.parquet               intent of a drain, in the same form
 //	.hoodie/.aux/clean/<time>_<end>.blob_drain                 empty: that drain has ended
+//	.hoodie/.aux/clean/quarantines/<plan>.json                 slices lie in that plan's quarantine: no blob dies
 //	<blob root>/.lakesweep-claim.json                          the tables that delete below a blob root
 //
 // Invariants:

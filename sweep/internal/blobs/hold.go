@@ -1,0 +1,37 @@
+package blobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lakesweep/lakesweep/lake/filelist"
+	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
+)
+
+// Hold keeps all blobs that a table refers to while slices of a plan lie in a
+// quarantine: put back, they refer to their blobs again. journal is the one by
+// which they are. Nothing is held where no record refers to a blob, or no slice
+// is to be moved.
+func Hold(ctx context.Context, r store.Reader, w store.Writer, h *filelist.Head, quarantine, journal string, now time.Time) error {
+	if h.State[NoneKey] == "true" || h.Totals.Dead == 0 {
+		return nil
+	}
+	return blobqueue.Hold{PlanID: h.PlanID, Quarantine: quarantine, Journal: journal, Since: now.UTC()}.Place(ctx, r, w)
+}
+
+// held says why no blob may die, "" if none is held: slices of one of the tables
+// lie in a quarantine.
+func (j *judge) held(ctx context.Context) (string, error) {
+	for _, t := range j.tables {
+		holds, err := blobqueue.Holds(ctx, t.table.Reader)
+		if err != nil {
+			return "", err
+		}
+		if len(holds) > 0 {
+			return fmt.Sprintf("%d quarantines of %s aren't empty: %s", len(holds), t.table.Root, holds[0]), nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,109 @@
+package blobqueue
+
+import (
+	"context"
+
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
+)
+
+// holdDir is the folder of holds.
+const (
+	holdDir = Dir + "/quarantines"
+	holdExt = ".json"
+)
+
+// Hold is a quarantine that slices of the table were moved to, from where they
+// may be put back: until it is empty no blob of the table dies.
+type Hold struct {
+	Schema     int       `json:"schema"` // 1
+	PlanID     string    `json:"plan_id"`
+	Quarantine string    `json:"quarantine"` // where the slices lie
+	Journal    string    `json:"journal"`    // by which they are restored or purged
+	Since      time.Time `json:"since"`
+}
+
+func holdName(planID string) string { return holdDir + "/" + planID + holdExt }
+
+// Place makes a hold durable, before the first slice is moved. One that is there
+// already, of an earlier run of the plan, stays.
+func (h Hold) Place(ctx context.Context, r store.Reader, w store.Writer) error {
+	h.Schema = 1
+	data, err := json.Marshal(&h)
+	if err != nil {
+		return err
+	}
+	if err = writeFile(ctx, r, w, holdName(h.PlanID), append(data, '\n')); errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// EndHold removes the hold of a plan's quarantine, once nothing is in it.
+func EndHold(ctx context.Context, w store.Writer, planID string) error {
+	return remove(ctx, w, holdName(planID))
+}
+
+// Holds returns the holds of the table at whose root r was opened, in the order
+// of their plans.
+//
+// Errors: Damaged for one that can't be read; those of the store.
+func Holds(ctx context.Context, r store.Reader) (list []Hold, err error) {
+	req := store.PageRequest{Prefix: holdDir + "/", Dirs: true}
+	for {
+		page, err := r.List(ctx, req)
+		if errors.Is(err, fs.ErrNotExist) {
+			return list, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range page.Entries {
+			if e.Kind != store.File || !strings.HasSuffix(e.Name, holdExt) {
+				continue
+			}
+			h, err := readHold(ctx, r, e.Name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // it ended meanwhile
+			}
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, h)
+		}
+		if page.Next == "" {
+			return list, nil
+		}
+		req.Token = page.Next
+	}
+}
+
+func readHold(ctx context.Context, r store.Reader, name string) (h Hold, err error) {
+	data, err := readAll(ctx, r, name)
+	if err != nil {
+		return h, err
+	}
+	if len(data) == 0 { // being made, or its maker died: what it holds nobody knows
+		return Hold{Schema: 1, PlanID: strings.TrimSuffix(lake.Key(name).Base(), holdExt)}, nil
+	}
+	if err = json.Unmarshal(data, &h); err == nil && h.Schema != 1 {
+		err = fmt.Errorf("schema %d", h.Schema)
+	}
+	if err != nil {
+		return h, &lake.Error{Op: "read hold", Key: lake.Key(name), Kind: lake.Damaged, Err: err, Hint: "Remove the file once the quarantine of that plan is purged or restored."}
+	}
+	return h, nil
+}
+
+// String says what holds blobs, and how that ends.
+func (h Hold) String() string {
+	return fmt.Sprintf("slices of the plan %s lie in the quarantine %s and may be put back (`lakesweep purge %s` or `restore` empties it; if it was emptied by hand, remove %s)", h.PlanID, h.Quarantine, h.Journal, holdName(h.PlanID))
+}
