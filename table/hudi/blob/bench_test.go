@@ -9,8 +9,8 @@ import (
 )
 
 // BenchmarkCandidates judges 10 million candidates against no file and reports
-// the memory that stays in use, and the most that the machine gave: of the process,
-// so run one at a time.
+// the memory that stays in use, and the most that the machine gave the process:
+// run one of the two at a time.
 func BenchmarkCandidates(b *testing.B) {
 	const n = 10_000_000
 	names, err := lake.NewBlobNames(lake.BlobOptions{Table: lake.Root{Scheme: "s3", Authority: "lake", Path: "t"}})
