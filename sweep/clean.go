@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/lakesweep/lakesweep/guard"
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
@@ -51,7 +50,7 @@ func (r PlanRequest) clean() clean.Request {
 		Cutoff: r.Cutoff, Policy: h.Policy, RetainCommits: h.RetainCommits, RetainHours: h.RetainHours, RetainVersions: h.RetainVersions,
 		Config: h.Config, TimelineZone: h.TimelineZone, NoOtherWriters: h.NoOtherWriters, Orphans: h.Orphans,
 		Blobs: blobs.Request(h.Blobs), AtOnce: r.AtOnce != nil, Workers: r.Tuning.Workers, Memory: r.Tuning.Memory,
-		Guards: guard.Options{MostlyDead: r.Unsafe.MostlyDead, MissingLive: r.Unsafe.MissingLive, RetainBelow: r.Unsafe.RetainBelow},
+		Guards: r.guards(),
 	}
 	for _, m := range r.Inventory.Maps {
 		out.Maps = append(out.Maps, lake.BlobMap(m))

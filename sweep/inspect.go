@@ -43,7 +43,7 @@ func (e *Engine) openRun(ctx context.Context, req PlanRequest) (*vacuum.Run, err
 	if err != nil {
 		return nil, err
 	}
-	return e.vacuum().Open(ctx, p, e.vacuumRequest(req))
+	return e.vacuum().Open(ctx, p, req.vacuum(e))
 }
 
 // openDeltaOnly opens the place of a Delta table, for what can't be asked of others.

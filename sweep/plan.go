@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/lakesweep/lakesweep/guard"
 	"github.com/lakesweep/lakesweep/plan"
 	"github.com/lakesweep/lakesweep/sweep/internal/vacuum"
 )
@@ -79,7 +80,7 @@ func (e *Engine) planOne(ctx context.Context, req PlanRequest, out string) (made
 		}
 		return e.clean().Plan(ctx, p, req.clean(), out)
 	}
-	run, err := e.vacuum().Prepare(ctx, p, e.vacuumRequest(req))
+	run, err := e.vacuum().Prepare(ctx, p, req.vacuum(e))
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +106,14 @@ func (e *Engine) planListed(ctx context.Context, reqs []PlanRequest, outs []stri
 	return vacuum.PlanListed(ctx, runs, outs)
 }
 
+// guards says what the guards of a plan allow.
+func (r PlanRequest) guards() guard.Options {
+	return guard.Options{
+		RetainBelow: r.Unsafe.RetainBelow, MostlyDead: r.Unsafe.MostlyDead, MissingLive: r.Unsafe.MissingLive,
+		MaxInventoryAge: r.Inventory.MaxAge,
+	}
+}
+
 // prepare opens a Delta table and replays its log.
 func (e *Engine) prepare(ctx context.Context, req PlanRequest) (*vacuum.Run, error) {
 	p, err := e.openDeltaOnly(ctx, req)
@@ -114,5 +123,5 @@ func (e *Engine) prepare(ctx context.Context, req PlanRequest) (*vacuum.Run, err
 	if err != nil {
 		return nil, err
 	}
-	return e.vacuum().Prepare(ctx, p, e.vacuumRequest(req))
+	return e.vacuum().Prepare(ctx, p, req.vacuum(e))
 }

@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"github.com/lakesweep/lakesweep/guard"
 	"github.com/lakesweep/lakesweep/inventory"
 	"github.com/lakesweep/lakesweep/sweep/internal/vacuum"
 )
@@ -10,19 +9,16 @@ func (e *Engine) vacuum() *vacuum.Host {
 	return &vacuum.Host{Places: e.places(), Journals: e.journals(), Observe: e.Observe, Tool: e.Tool}
 }
 
-// vacuumRequest is what a request asks of a Delta table.
-func (e *Engine) vacuumRequest(req PlanRequest) vacuum.Request {
+// vacuum is what a request asks of a Delta table.
+func (r PlanRequest) vacuum(e *Engine) vacuum.Request {
 	out := vacuum.Request{
-		Where: req.Where, TimeZone: req.TimeZone, Retain: req.Retain, Cutoff: req.Cutoff, Mode: req.Mode, FullEvery: req.FullEvery,
-		KeepVersions: req.KeepVersions, Protect: req.Protect, Workers: req.Tuning.Workers, Memory: req.Tuning.Memory,
-		Guards: guard.Options{
-			RetainBelow: req.Unsafe.RetainBelow, MostlyDead: req.Unsafe.MostlyDead, MissingLive: req.Unsafe.MissingLive,
-			MaxInventoryAge: req.Inventory.MaxAge,
-		},
+		Where: r.Where, TimeZone: r.TimeZone, Retain: r.Retain, Cutoff: r.Cutoff, Mode: r.Mode, FullEvery: r.FullEvery,
+		KeepVersions: r.KeepVersions, Protect: r.Protect, Workers: r.Tuning.Workers, Memory: r.Tuning.Memory,
+		Guards: r.guards(),
 	}
-	if req.Inventory.Given() {
-		out.Inventory = &vacuum.Inventory{Options: e.inventory(req.Inventory), Maps: req.Inventory.maps(), Journals: req.Inventory.Journals, Name: req.Inventory.Name()}
-		out.Inventory.Workers = req.Tuning.Workers
+	if r.Inventory.Given() {
+		out.Inventory = &vacuum.Inventory{Options: e.inventory(r.Inventory), Maps: r.Inventory.maps(), Journals: r.Inventory.Journals, Name: r.Inventory.Name()}
+		out.Inventory.Workers = r.Tuning.Workers
 	}
 	return out
 }
