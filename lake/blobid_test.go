@@ -150,6 +150,15 @@ func TestAuthorityOfBoundsCutShort(t *testing.T) {
 	}
 }
 
+// Where a map leads out of a bucket, not all values between two of its are in it.
+func TestAuthorityUnderMaps(t *testing.T) {
+	for m, want := range map[BlobMap]bool{{"s3://media", "s3://other"}: false, {"s3a://Media/a/", "gs://other"}: false, {"s3a://", "gs://"}: false, {"s3://other", "s3://media"}: true} {
+		if form, ok := blobNames(t, "s3://lake/t", m).Authority("s3://media/a", "s3://media/b"); ok != want || ok && form != "s3://media" {
+			t.Errorf("%v: %q, %t", m, form, ok)
+		}
+	}
+}
+
 // Where two ways of comparing differ, their rules do.
 func TestRulesOfSpellings(t *testing.T) {
 	of := func(o BlobOptions) string {
