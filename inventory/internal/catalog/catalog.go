@@ -34,20 +34,15 @@ type List struct {
 	Notes     []string       // what a user should know
 }
 
-// Level returns one level of a folder.
+// Level returns the entries of one folder.
 func Level(ctx context.Context, r store.Reader, prefix string) (out []store.Info, err error) {
-	req := store.PageRequest{Prefix: prefix, Dirs: true}
-	for {
-		page, err := r.List(ctx, req)
+	for e, err := range store.Folder(ctx, r, prefix) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, page.Entries...)
-		if page.Next == "" {
-			return out, nil
-		}
-		req.Token = page.Next
+		out = append(out, e)
 	}
+	return out, nil
 }
 
 // IsIceberg reports whether a folder holds the metadata of an Iceberg table.

@@ -99,21 +99,14 @@ func (p *Place) Foreign(ctx context.Context, dir string, entries []store.Info) (
 
 // childNames lists the names in one directory; none if it is gone.
 func childNames(ctx context.Context, r store.Reader, prefix string) (names []string, err error) {
-	req := store.PageRequest{Prefix: prefix, Dirs: true}
-	for {
-		page, err := r.List(ctx, req)
+	for e, err := range store.Folder(ctx, r, prefix) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return names, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		for _, entry := range page.Entries {
-			names = append(names, strings.TrimPrefix(entry.Name, prefix))
-		}
-		if page.Next == "" {
-			return names, nil
-		}
-		req.Token = page.Next
+		names = append(names, strings.TrimPrefix(e.Name, prefix))
 	}
+	return names, nil
 }

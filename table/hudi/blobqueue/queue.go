@@ -154,26 +154,19 @@ func (q *Queue) list(ctx context.Context) ([]store.Info, error) { return list(ct
 // list returns the files in a folder, none if there is no such folder.
 func list(ctx context.Context, r store.Reader, dir string) ([]store.Info, error) {
 	var out []store.Info
-	req := store.PageRequest{Prefix: dir + "/", Dirs: true}
-	for {
-		page, err := r.List(ctx, req)
+	for e, err := range store.Folder(ctx, r, dir+"/") {
 		if errors.Is(err, fs.ErrNotExist) {
 			return out, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range page.Entries {
-			if e.Kind == store.File {
-				e.Name = strings.Clone(e.Name)
-				out = append(out, e)
-			}
+		if e.Kind == store.File {
+			e.Name = strings.Clone(e.Name)
+			out = append(out, e)
 		}
-		if page.Next == "" {
-			return out, nil
-		}
-		req.Token = page.Next
 	}
+	return out, nil
 }
 
 func snapshotNumber(name string) (int64, bool) {

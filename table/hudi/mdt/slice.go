@@ -36,29 +36,22 @@ func (t *Table) newest(ctx context.Context, partition string) (map[string]*slice
 
 // entries lists the base and log files of a metadata partition.
 func (t *Table) entries(ctx context.Context, partition string) (entries []entry, err error) {
-	req := store.PageRequest{Prefix: Dir + "/" + partition + "/", Dirs: true}
-	for {
-		page, err := t.reader.List(ctx, req)
+	for e, err := range store.Folder(ctx, t.reader, Dir+"/"+partition+"/") {
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range page.Entries {
-			f, ok := datafile.Parse(lake.Key(e.Name).Base())
-			if !ok || e.Kind != store.File {
-				continue
-			}
-			if t.reader.Traits().NamesFirst {
-				if e, err = t.reader.Stat(ctx, e.Name); err != nil {
-					return nil, err
-				}
-			}
-			entries = append(entries, entry{f, e.Name, e.Size})
+		f, ok := datafile.Parse(lake.Key(e.Name).Base())
+		if !ok || e.Kind != store.File {
+			continue
 		}
-		if page.Next == "" {
-			return entries, nil
+		if t.reader.Traits().NamesFirst {
+			if e, err = t.reader.Stat(ctx, e.Name); err != nil {
+				return nil, err
+			}
 		}
-		req.Token = page.Next
+		entries = append(entries, entry{f, e.Name, e.Size})
 	}
+	return entries, nil
 }
 
 func (t *Table) slices(entries []entry) map[string]*slice {

@@ -33,16 +33,11 @@ func readFile(ctx context.Context, r store.Reader, name string) (data []byte, er
 // list returns the entries of the folder dir itself.
 func list(ctx context.Context, r store.Reader, dir string) ([]store.Info, error) {
 	var out []store.Info
-	req := store.PageRequest{Prefix: dir + "/", Dirs: true}
-	for {
-		page, err := r.List(ctx, req)
+	for e, err := range store.Folder(ctx, r, dir+"/") {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, page.Entries...)
-		if page.Next == "" {
-			return out, nil
-		}
-		req.Token = page.Next
+		out = append(out, e)
 	}
+	return out, nil
 }
