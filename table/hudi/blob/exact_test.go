@@ -90,31 +90,36 @@ func TestExactSpellingSparesReading(t *testing.T) {
 // both, and finds what is spelled otherwise.
 func TestWhatExactRuledOutIsReadWithout(t *testing.T) {
 	for name, bits := range map[string]uint{"bounds": 0, "filter": 20} {
-		t.Run(name, func(t *testing.T) {
+		candidate := lake.BlobID("s3://media/x")
+		if bits > 0 {
+			candidate = "s3://media/00/../x" // lies in the bounds
+		}
+		before := func(t *testing.T) *world {
 			w := exactly(t)
 			w.o.Ledger = blob.OpenLedger(t.TempDir(), "t", lake.Root{Scheme: "s3", Authority: "lake", Path: "t"})
-			misspelled := append([]Ref{M("s3://media//x")}, longs(0, 2*perGroup, 2)...)
-			w.add(Laid(t, Layout{Bits: bits, Pad: 80}, misspelled...), "")
-			candidate := lake.BlobID("s3://media/x")
-			if bits > 0 {
-				candidate = "s3://media/00/../x" // lies in the bounds
-			}
-			for range 2 {
-				before := w.opens()
+			w.add(Laid(t, Layout{Bits: bits, Pad: 80}, append([]Ref{M("s3://media//x")}, longs(0, 2*perGroup, 2)...)...), "")
+			for round := range 2 {
+				opens := w.opens()
 				r := w.judge(candidate)
 				if r.Of(candidate).Fate != blob.Unreferenced || r.Read > 0 {
 					t.Fatalf("%+v", r)
 				}
-				if r.Remembered > 0 && (bits > 0 || w.opens() > before) {
-					t.Errorf("%d requests, %+v", w.opens()-before, r)
+				if remembered := round > 0 && bits == 0; (r.Remembered > 0) != remembered || (w.opens() == opens) != remembered {
+					t.Errorf("round %d: %d requests, %+v", round, w.opens()-opens, r)
 				}
 			}
-			if r := w.judge(long(8), candidate); r.Of(long(8)).Fate != blob.Referenced || r.Misspelled == nil {
-				t.Errorf("what was ruled out for one candidate was for another: %+v", r)
+			return w
+		}
+		t.Run(name+", then another candidate", func(t *testing.T) {
+			if r := before(t).judge(long(8), candidate); r.Of(long(8)).Fate != blob.Referenced || r.Misspelled == nil {
+				t.Errorf("%+v", r)
 			}
+		})
+		t.Run(name+", then without the declaration", func(t *testing.T) {
+			w := before(t)
 			w.o.Exact = false
 			if r := w.judge(candidate); r.Of(candidate).Fate != blob.Referenced {
-				t.Errorf("what was ruled out under the declaration counts without it: %+v", r)
+				t.Errorf("%+v", r)
 			}
 		})
 	}
@@ -247,6 +252,35 @@ func TestDoubtfulStatisticsAndFilters(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		})
+	}
+}
+
+// A column that is encrypted, or lies in another file, can't be read: what the
+// footer says of it counts for nothing.
+func TestColumnsThatArentThere(t *testing.T) {
+	good := Laid(t, Layout{Bits: 10, Pad: 80}, longs(0, 100, 1)...)
+	for name, edit := range map[string]func(*format.ColumnChunk){
+		"encrypted": func(c *format.ColumnChunk) { c.CryptoMetadata.Value = new(format.EncryptionWithFooterKey) },
+		"encrypted, and nothing said of it": func(c *format.ColumnChunk) {
+			c.CryptoMetadata.Value = &format.EncryptionWithColumnKey{PathInSchema: c.MetaData.PathInSchema}
+			c.MetaData.NumValues, c.MetaData.Statistics, c.EncryptedColumnMetadata = 0, format.Statistics{}, []byte("secret")
+		},
+		"in another file": func(c *format.ColumnChunk) { c.FilePath = "other.parquet" },
+	} {
+		for _, exact := range []bool{false, true} {
+			w := newWorld(t)
+			w.o.Exact = exact
+			w.add(EditFooter(t, good, func(m *format.FileMetaData) {
+				for i := range m.RowGroups[0].Columns {
+					if c := &m.RowGroups[0].Columns[i]; slices.Equal(c.MetaData.PathInSchema, PathColumn) {
+						edit(c)
+					}
+				}
+			}), "")
+			if r := w.judge("s3://media/a", long(3)); r.UnreadFiles != 1 || r.Of("s3://media/a").Fate != blob.Undecided {
+				t.Errorf("%s, exact %t: %+v", name, exact, r)
+			}
+		}
 	}
 }
 

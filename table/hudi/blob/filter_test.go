@@ -85,6 +85,25 @@ func TestFiltersOfOtherWriters(t *testing.T) {
 	}
 }
 
+// Bits that no value leaves behind are no filter.
+func TestUnsoundFilters(t *testing.T) {
+	header := slices.Concat([]byte{0x15, 0x80, 0x01}, filterTail) // two blocks
+	value := bytes.Repeat([]byte{0, 0, 1, 0}, 8)
+	for name, c := range map[string]struct {
+		bits []byte
+		ok   bool
+	}{
+		"a value in the first block": {slices.Concat(value, make([]byte, 32)), true},
+		"none":                       {make([]byte, 64), false},
+		"a block cut short":          {slices.Concat(value, value[:28], make([]byte, 4)), false},
+		"too few bytes":              {value, false},
+	} {
+		if _, ok := parseFilter(slices.Concat(header, c.bits), false); ok != c.ok {
+			t.Errorf("%s: %t", name, ok)
+		}
+	}
+}
+
 // What lies in bounds is found, whatever is forgotten of the candidates' text.
 func TestCandidatesWithinBounds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
