@@ -11,16 +11,27 @@ import (
 	. "github.com/lakesweep/lakesweep/table/hudi/blobtest"
 )
 
-// A file whose name Hudi might take for data keeps what it refers to, and a
+// A file whose name Hudi might take for data keeps what it refers to, or all
+// blobs where it can't be read, and a
 // bootstrapped table, whose records may lie elsewhere, is refused.
 func TestFilesOutsideTheGrammarKeep(t *testing.T) {
 	w := newPlannedWorld(t, "COPY_ON_WRITE")
-	w.Commit(g{"p=1/a": m("x", "y", "z")})
+	w.Commit(g{"p=1/a": m("w", "x", "y", "z")})
 	w.Commit(g{"p=1/a": nil})
 	w.Commit(g{"p=1/a": nil})
+	w.Put("p=1/odd.parquet.old", Base(t, true, m("w")...), w.Now)
 	w.Put("p=1/odd.parquet", Base(t, true, m("x")...), w.Now)
 	w.Put("p=1/.odd.log.1.2.3", Log(t, nil, "20260301010000000", m("y")...), w.Now)
 	w.want("z")
+	for _, ext := range []string{"orc", "hfile", "lance"} {
+		w.Put("p=1/odd."+ext, []byte("x"), w.Now)
+		if _, h := w.plan(); h.Totals.Blobs.Unreferenced != 0 || h.Totals.Blobs.Undecided != 1 || h.Totals.Blobs.Files.Unread != 1 {
+			t.Errorf("%s: %+v", ext, h.Totals.Blobs)
+		}
+		if err := w.store.Remove(t.Context(), "p=1/odd."+ext, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
 	w.Put(".hoodie/hoodie.properties", []byte("hoodie.table.name=small\nhoodie.table.type=COPY_ON_WRITE\nhoodie.table.version=9\nhoodie.timeline.layout.version=2\nhoodie.table.timeline.timezone=UTC\nhoodie.table.partition.fields=p\nhoodie.bootstrap.base.path=s3\\://old/t\n"), w.Now)
 	req := PlanRequest{Table: blobTable, Hudi: HudiRequest{RetainCommits: 1, Blobs: BlobRequest{Mode: "plan", Roots: []lake.Root{{Scheme: "s3", Authority: "media"}}}}}
 	if _, err := w.engine().Plan(t.Context(), req, ""); lake.KindOf(err) != lake.Unsupported {

@@ -7,14 +7,17 @@ import (
 	"testing"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
+	"github.com/lakesweep/lakesweep/table/hudi/blobtest"
 )
 
 // A write that comes between the judgement and the intent, and that the second
 // look can't ask: what it may refer to stays.
 func TestWritesThatCantBeAskedKeepBlobs(t *testing.T) {
+	const archived = "archived with all before it"
 	for name, do := range map[string]func(w *blobWorld, inflight string){
-		"archived with all before it": func(w *blobWorld, _ string) {
+		archived: func(w *blobWorld, _ string) {
 			at := w.begin()
 			f := w.file(at, "2c", "X")
 			w.complete(at, []string{f})
@@ -46,10 +49,48 @@ func TestWritesThatCantBeAskedKeepBlobs(t *testing.T) {
 			w := expired(t)
 			w.mustClean()
 			w.pass(30)
-			inflight := w.begin()
+			inflight := ""
+			if name != archived { // whose own write is all that is to tell
+				inflight = w.begin()
+			}
 			_, err := w.during(w.request(), ends("create", ".blob_drain.parquet"), func() { do(w, inflight) })
 			if !w.there("X") {
 				t.Errorf("X is gone; %v", err)
+			}
+		})
+	}
+}
+
+// A commit between the judgement and the intent refers to what its logs of
+// changes do, too.
+func TestLogsOfChangesOfALateCommitKeep(t *testing.T) {
+	w := expired(t)
+	w.mustClean()
+	w.pass(30)
+	if _, err := w.during(w.request(), ends("create", ".blob_drain.parquet"), func() {
+		at := w.begin()
+		f, log := w.file(at, "2c", "Y"), "p=2/.2c-0_"+at+".log.1_0-1-2.cdc"
+		w.put("table/"+log, string(blobtest.CDC(t, nil, at, blobtest.M(spelled("X")))))
+		w.put("table/.hoodie/"+at+".commit", `{"partitionToWriteStats":{"p=2":[{"fileId":"2c-0","path":"`+f+`","prevCommit":"null","cdcStats":{"`+log+`":1}}]},"operationType":"UPSERT"}`)
+	}); err != nil || !w.there("X") {
+		t.Errorf("X is there: %t; %v", w.there("X"), err)
+	}
+}
+
+// While blobs are judged a write begins: they are judged once more, by the table
+// as it is then.
+func TestAWriteThatBeginsWhileBlobsAreJudged(t *testing.T) {
+	for refers, left := range map[string]string{"X": "X Y Z", "Y": "Y Z"} {
+		t.Run(refers, func(t *testing.T) {
+			w := expired(t)
+			w.mustClean()
+			w.pass(30)
+			if err := os.RemoveAll(w.state); err != nil { // so that files are read
+				t.Fatal(err)
+			}
+			reads := func(c store.Call) bool { return c.Op == "open" && strings.HasPrefix(c.Name, "p=2/") }
+			if _, err := w.during(w.request(), reads, func() { w.file(w.begin(), "2c", refers) }); err != nil || w.blobs() != left {
+				t.Errorf("left %q, %v", w.blobs(), err)
 			}
 		})
 	}

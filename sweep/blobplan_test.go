@@ -235,6 +235,28 @@ func TestSpellingsKeep(t *testing.T) {
 	}
 }
 
+// A torn block may be one that a writer is appending, as long as a write is
+// pending; otherwise it was left by one that died.
+func TestTornBlockLeavesUndecidedWhileAWriteIsPending(t *testing.T) {
+	for _, pending := range []bool{false, true} {
+		w := newPlannedWorld(t, "MERGE_ON_READ")
+		w.Commit(g{"p=1/a": m("x"), "p=2/b": nil})
+		at := w.Begin(timeline.DeltaCommit)
+		log := w.Log(at, "p=2", "b", m("y")...)
+		w.Complete(at, timeline.DeltaCommit, nil)
+		w.Commit(g{"p=1/a": nil})
+		w.Commit(g{"p=1/a": nil})
+		whole := Log(t, nil, at, m("y")...)
+		w.Put(log, append(Log(t, nil, at, m("y")...), whole[:len(whole)-9]...), w.Now)
+		if pending {
+			w.Begin(timeline.DeltaCommit)
+		}
+		if _, h := w.plan(); (h.Totals.Blobs.Undecided == 1) != pending || (h.Totals.Blobs.Unreferenced == 1) == pending {
+			t.Errorf("pending: %t, %+v", pending, h.Totals.Blobs)
+		}
+	}
+}
+
 // A retained file that can't be read: blobs are listed, as their references
 // go, and none is called unreferenced.
 func TestUnreadFileLeavesUndecided(t *testing.T) {

@@ -122,7 +122,6 @@ func (t *Table) gather(ctx context.Context, w Write, refs *references) error {
 		files = append(files, f)
 	}
 	o := t.judgeOptions(refs.own)
-	o.Ledger = nil
 	emit := func(_ blob.File, r blob.Reference, _ bool) error {
 		if r.Path != "" {
 			refs.exact[r.Path] = true

@@ -65,9 +65,6 @@ func (o Options) workers() int {
 
 // references yields all references of one file.
 func (o Options) references(ctx context.Context, f File, emit func(Reference, bool) error) (err error) {
-	if f.Missing {
-		return store.Fail("read references", lake.Root{}, string(f.Key), fs.ErrNotExist)
-	}
 	defer func() { err = named(f, err) }()
 	if f.Log {
 		_, err := o.logBlocks(ctx, f, emit)
