@@ -53,7 +53,7 @@ func TestExplainBlob(t *testing.T) {
 func TestVerifyBlobs(t *testing.T) {
 	w := newPlannedWorld(t, "COPY_ON_WRITE")
 	media := mem.New(mem.Options{})
-	for _, name := range []string{"there", "alias", "left behind", ".lakesweep-claim.json"} {
+	for _, name := range []string{"there", "alias", "left behind", ".lakesweep-claim.json", "db/t/_delta_log/0.json", "db/t/x/theirs", "ice/metadata/v1.metadata.json", "ice/data/theirs"} {
 		media.Put(name, []byte("blob"), time.Time{})
 	}
 	w.Commit(g{"p=1/a": append(m("there", "gone"), M("s3a://media//alias"), M("s3://elsewhere/x"))})

@@ -58,6 +58,16 @@ func TestBlobsWaitForAQuarantine(t *testing.T) {
 	waits := func(w *blobWorld) {
 		t.Helper()
 		w.pass(30)
+		p, err := w.engine().Plan(w.tb.Context(), w.request(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close() //nolint:errcheck // a temporary file
+		if h := p.Head(); !slices.ContainsFunc(h.Evidence.Warnings, func(s string) bool {
+			return strings.Contains(s, "1 blobs that are due wait") && strings.Contains(s, w.path("quarantine"))
+		}) {
+			t.Errorf("%q", h.Evidence.Warnings)
+		}
 		if r := w.mustClean(); r.Deleted+r.Failed+r.Spared != 0 || !w.there("X") || w.queued() != "X" {
 			t.Fatalf("%+v, left %q, queued %q", r, w.blobs(), w.queued())
 		}

@@ -25,13 +25,18 @@ func Hold(ctx context.Context, r store.Reader, w store.Writer, h *filelist.Head,
 // lie in a quarantine.
 func (j *judge) held(ctx context.Context) (string, error) {
 	for _, t := range j.tables {
-		holds, err := blobqueue.Holds(ctx, t.table.Reader)
-		if err != nil {
-			return "", err
-		}
-		if len(holds) > 0 {
-			return fmt.Sprintf("%d quarantines of %s aren't empty: %s", len(holds), t.table.Root, holds[0]), nil
+		if why, err := heldBy(ctx, t.table); why != "" || err != nil {
+			return why, err
 		}
 	}
 	return "", nil
+}
+
+// heldBy says which quarantines of a table hold its blobs, "" for none.
+func heldBy(ctx context.Context, t *Table) (string, error) {
+	holds, err := blobqueue.Holds(ctx, t.Reader)
+	if err != nil || len(holds) == 0 {
+		return "", err
+	}
+	return fmt.Sprintf("%d quarantines of %s aren't empty: %s", len(holds), t.Root, holds[0]), nil
 }

@@ -34,7 +34,7 @@ type places struct {
 	stores store.Opener
 	list   []place
 
-	allowed func(ctx context.Context, r store.Reader, root lake.Root, dir string) error // asks a claim; nil before claim
+	allowed func(ctx context.Context, r store.Reader, root lake.Root, dir string) error // asks a claim; nil before lookAround
 	mu      sync.Mutex
 	folders map[string]func() error // those between the roots and blobs that were asked last
 }
@@ -209,6 +209,12 @@ func (b *places) above(ctx context.Context, root lake.Root) (table bool, err err
 	return false, b.allowed(ctx, r, root, "")
 }
 
+// lookAround lets open look at the folders on the way, and ask allowed of their
+// claims.
+func (b *places) lookAround(allowed func(context.Context, store.Reader, lake.Root, string) error) {
+	b.folders, b.allowed = make(map[string]func() error), allowed
+}
+
 // claim makes the roots' other tables known.
 //
 // Errors: Refused if a table that also doesn't name has claimed one, or a
@@ -226,10 +232,9 @@ func (b *places) claim(ctx context.Context, me blobqueue.Claimer, also []lake.Ro
 		}
 		return false
 	}
-	b.folders = make(map[string]func() error)
-	b.allowed = func(ctx context.Context, r store.Reader, root lake.Root, dir string) error {
+	b.lookAround(func(ctx context.Context, r store.Reader, root lake.Root, dir string) error {
 		return blobqueue.Allowed(ctx, r, root, dir, me, known)
-	}
+	})
 	for _, p := range b.list {
 		if err := b.around(ctx, p); err != nil {
 			return err

@@ -2,6 +2,7 @@ package blobs
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
@@ -44,5 +45,12 @@ func (p *Planner) queued(ctx context.Context, rows *filelist.Sorter, totals *fil
 			return err
 		}
 	}
-	return nil
+	if p.counts.Due == 0 {
+		return nil
+	}
+	held, err := heldBy(ctx, p.t)
+	if held != "" {
+		p.notes = append(p.notes, fmt.Sprintf("the %d blobs that are due wait: %s", p.counts.Due, held))
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
 	"slices"
 	"sync"
 
@@ -13,17 +14,19 @@ import (
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/lake/keyset"
 	"github.com/lakesweep/lakesweep/listing"
+	"github.com/lakesweep/lakesweep/reap/drain"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
 )
 
 // Verify names references below the allowed roots whose blob is missing,
-// and objects there that no file of the table refers to. What another table
-// refers to counts as unreferenced.
+// and objects there that no file of the table refers to, but for those in the
+// folders of tables. What another table refers to counts as unreferenced.
 //
 // Memory: a fingerprint of each reference; a share of --memory for their paths.
-// Errors: those of the stores; Invalid without a root.
+// Errors: those of the stores; Invalid without a root; Refused for one in a
+// table, once its missing blobs are told.
 func (t *Table) Verify(ctx context.Context, emit func(table.Finding) error) (err error) {
 	if len(t.Request.Roots) == 0 {
 		return invalid(t.Given, "verify --blobs without --blob-root", "Name the folders that blobs of this table lie in with --blob-root.")
@@ -75,8 +78,20 @@ func (t *Table) Verify(ctx context.Context, emit func(table.Finding) error) (err
 		return err // with a file unread nothing can be called unreferenced
 	}
 	set := referenced.Done()
+	held, err := heldBy(ctx, t)
+	if err != nil {
+		return err
+	}
+	detail := "no file of the table refers to it"
+	if held != "" {
+		detail += ", but " + held
+	}
+	places.lookAround(func(context.Context, store.Reader, lake.Root, string) error { return nil })
 	for _, p := range places.list {
-		if err := t.unreferenced(ctx, tell, names, p, set); err != nil {
+		if err := places.around(ctx, p); err != nil {
+			return err
+		}
+		if err := t.unreferenced(ctx, tell, names, places, p, set, detail); err != nil {
 			return err
 		}
 	}
@@ -109,7 +124,7 @@ func missingBlobs(ctx context.Context, tell func(table.Finding) error, names *la
 }
 
 // unreferenced lists an allowed root.
-func (t *Table) unreferenced(ctx context.Context, tell func(table.Finding) error, names *lake.BlobNames, p place, referenced *keyset.Set) error {
+func (t *Table) unreferenced(ctx context.Context, tell func(table.Finding) error, names *lake.BlobNames, places *places, p place, referenced *keyset.Set, detail string) error {
 	_, err := listing.Walk(ctx, store.ReadOnly(p.store), listing.Options{Workers: t.Workers, Observer: t.Observe}, func(batch []store.Info) error {
 		for _, info := range batch {
 			uri := p.root.Join(lake.Listed(info.Name))
@@ -122,7 +137,13 @@ func (t *Table) unreferenced(ctx context.Context, tell func(table.Finding) error
 			if slices.ContainsFunc(names.Forms(lake.BlobID(uri)), func(form string) bool { return referenced.Has(lake.Key(form)) }) {
 				continue
 			}
-			f := table.Finding{Type: "unreferenced", Path: uri, Detail: "no file of the table refers to it"}
+			if err := places.between(ctx, p, path.Dir(info.Name)); err != nil {
+				if errors.Is(err, drain.ErrForeign) {
+					continue
+				}
+				return err
+			}
+			f := table.Finding{Type: "unreferenced", Path: uri, Detail: detail}
 			if info.Size >= 0 {
 				f.Actual = &info.Size
 			}

@@ -105,5 +105,8 @@ func readHold(ctx context.Context, r store.Reader, name string) (h Hold, err err
 
 // String says what holds blobs, and how that ends.
 func (h Hold) String() string {
+	if h.Journal == "" {
+		return fmt.Sprintf("slices of the plan %s may lie in a quarantine (remove %s once none does)", h.PlanID, holdName(h.PlanID))
+	}
 	return fmt.Sprintf("slices of the plan %s lie in the quarantine %s and may be put back (`lakesweep purge %s` or `restore` empties it; if it was emptied by hand, remove %s)", h.PlanID, h.Quarantine, h.Journal, holdName(h.PlanID))
 }

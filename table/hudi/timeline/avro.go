@@ -38,7 +38,12 @@ func decodeAny(data []byte, v any) error {
 		}
 		return json.Unmarshal(data, v)
 	}
-	r, err := ocf.NewReader(bytes.NewReader(data), ocf.WithMaxBlockBytes(maxFile), ocf.WithMaxDecompressedBlockBytes(maxFile), ocf.WithDecodeOpts(avro.SkipUnknown()))
+	return decodeAvro(bytes.NewReader(data), v)
+}
+
+// decodeAvro reads the one record of an Avro container.
+func decodeAvro(in io.Reader, v any) error {
+	r, err := ocf.NewReader(in, ocf.WithMaxBlockBytes(maxFile), ocf.WithMaxDecompressedBlockBytes(maxFile), ocf.WithDecodeOpts(avro.SkipUnknown()))
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,6 @@
 package timeline
 
-import (
-	"context"
-
-	"github.com/go-json-experiment/json"
-)
+import "github.com/go-json-experiment/json"
 
 // CommitMetadata is the part of HoodieCommitMetadata and
 // HoodieReplaceCommitMetadata that a clean reads.
@@ -37,23 +33,6 @@ func DecodeCommit(data []byte) (CommitMetadata, error) {
 		return m, nil
 	}
 	return m, decode("commit metadata", data, &m)
-}
-
-// Schema returns the schema of the records, Avro as JSON, that a completed
-// write's metadata holds, "" for none. It keeps nothing of the files written.
-//
-// Memory: the instant's file.
-// Errors: those of the store; Damaged.
-func (t *Timeline) Schema(ctx context.Context, i Instant) (string, error) {
-	data, err := t.Read(ctx, i, Completed)
-	if err != nil || len(data) == 0 {
-		return "", err
-	}
-	var m struct {
-		Extra map[string]string `avro:"extraMetadata" json:"extraMetadata"`
-	}
-	err = decode("commit metadata", data, &m)
-	return m.Extra[schemaKey], err
 }
 
 // Schema returns the schema of the records, Avro as JSON, "" for none.
