@@ -76,6 +76,8 @@ def settings(props):
 
 class Table:
     """A Hudi table on disk, under a name in Spark's catalog."""
+    columns = "id STRING, v INT, ts BIGINT, p STRING"
+    flags = ()  # of each clean
 
     def __init__(self, root, props, kind, partitioned=True, create=False):
         self.root, self.props, self.kind, self.partitioned = root, dict(props), kind, partitioned
@@ -83,7 +85,7 @@ class Table:
         if create:
             own = {"type": kind, "primaryKey": "id", "preCombineField": "ts", **{k: v for k, v in {**COMMON, **props}.items() if k.startswith(("hoodie.metadata.", "hoodie.write.table", "hoodie.write.auto", "hoodie.table."))}}
             listed = ", ".join("'%s'='%s'" % pair for pair in own.items())
-            self.sql("CREATE TABLE %s (id STRING, v INT, ts BIGINT, p STRING) USING hudi TBLPROPERTIES (%s) %s LOCATION '%s'" % (self.name, listed, "PARTITIONED BY (p)" if partitioned else "", root))
+            self.sql("CREATE TABLE %s (%s) USING hudi TBLPROPERTIES (%s) %s LOCATION '%s'" % (self.name, self.columns, listed, "PARTITIONED BY (p)" if partitioned else "", root))
         else:
             self.sql("CREATE TABLE %s USING hudi LOCATION '%s'" % (self.name, root))
 
@@ -97,17 +99,21 @@ class Table:
 
     # --- writes
 
+    def value(self, v):
+        """A number in SQL, as the column v holds it."""
+        return "%d" % v
+
     def upsert(self, *rows):
-        self.sql("INSERT INTO %s %s" % (self.name, " UNION ALL ".join("SELECT '%s', %d, CAST(%d AS BIGINT), '%s'" % r for r in rows)))
+        self.sql("INSERT INTO %s %s" % (self.name, " UNION ALL ".join("SELECT '%s', %s, CAST(%d AS BIGINT), '%s'" % (i, self.value(v), ts, p) for i, v, ts, p in rows)))
 
     def update(self, v, *ids):
-        self.sql("UPDATE %s SET v = %d, ts = ts + 1 WHERE id IN (%s)" % (self.name, v, ", ".join("'%s'" % i for i in ids)))
+        self.sql("UPDATE %s SET v = %s, ts = ts + 1 WHERE id IN (%s)" % (self.name, self.value(v), ", ".join("'%s'" % i for i in ids)))
 
     def delete(self, *ids):
         self.sql("DELETE FROM %s WHERE id IN (%s)" % (self.name, ", ".join("'%s'" % i for i in ids)))
 
     def overwrite(self, p, *rows):
-        self.sql("INSERT OVERWRITE TABLE %s PARTITION (p = '%s') %s" % (self.name, p, " UNION ALL ".join("SELECT '%s', %d, CAST(%d AS BIGINT)" % r for r in rows)))
+        self.sql("INSERT OVERWRITE TABLE %s PARTITION (p = '%s') %s" % (self.name, p, " UNION ALL ".join("SELECT '%s', %s, CAST(%d AS BIGINT)" % (i, self.value(v), ts) for i, v, ts in rows)))
 
     def drop(self, p):
         self.sql("ALTER TABLE %s DROP PARTITION (p = '%s')" % (self.name, p))
@@ -133,7 +139,10 @@ class Table:
         reader = spark().read.format("hudi").option("hoodie.metadata.enable", str(self.listed()).lower())
         if at:
             reader = reader.option("as.of.instant", at)
-        return sorted((r["id"], r["v"], r["p"]) for r in reader.load(self.root).select("id", "v", "p").collect())
+        return self.numbers(reader.load(self.root))
+
+    def numbers(self, frame):
+        return sorted((r["id"], r["v"], r["p"]) for r in frame.select("id", "v", "p").collect())
 
     def listed(self):
         """Whether the metadata table lists the table."""
@@ -171,11 +180,21 @@ class Table:
         return (clean["total_files_deleted"], sum(r["success_delete_files"] for r in parts), sum(r["failed_delete_files"] for r in parts),
                 clean["earliest_commit_to_retain"], plan["earliest_instant_to_retain"] or "")
 
-    def read_clean(self, instant):
-        """shown, by the classes that read cleans in Hudi."""
+    def client(self):
+        """Hudi's own view of the table."""
         hudi = spark()._jvm.org.apache.hudi
         conf = hudi.hadoop.fs.HadoopFSUtils.getStorageConf(spark()._jsc.hadoopConfiguration())
-        client = hudi.common.table.HoodieTableMetaClient.builder().setConf(conf).setBasePath(self.root).build()
+        return hudi, hudi.common.table.HoodieTableMetaClient.builder().setConf(conf).setBasePath(self.root).build()
+
+    def archived_cleans(self):
+        """{instant: files deleted} of cleans on the archived timeline, as Hudi reads them."""
+        timeline = self.client()[1].getArchivedTimeline()
+        timeline.loadCompletedInstantDetailsInMemory()
+        return {i.requestedTime(): timeline.readCleanMetadata(i).getTotalFilesDeleted() for i in timeline.getInstants() if i.getAction() == "clean" and i.isCompleted()}
+
+    def read_clean(self, instant):
+        """shown, by the classes that read cleans in Hudi."""
+        hudi, client = self.client()
         at = client.getActiveTimeline().getCleanerTimeline().filterCompletedInstants().lastInstant().get()
         assert at.requestedTime() == instant, at.requestedTime()
         utils = hudi.common.util.CleanerUtils
@@ -202,16 +221,21 @@ class Table:
         """The table in another place, with times: version 6 goes by those of timeline files."""
         root = os.path.join(WORK, name)
         shutil.copytree(self.root, root, copy_function=shutil.copy2)
-        return Table(root, self.props, self.kind, self.partitioned)
+        return type(self)(root, self.props, self.kind, self.partitioned)
+
+    def cleaned(self, args, before):
+        """Called after each clean of ours, with its arguments and the files that were there before."""
 
 
 def clean(table, *flags, expect=0):
     """Cleans by lakesweep; returns the files that it says it deleted, checked against the disk."""
     before = table.files()
-    out = lakesweep("clean", table.root, "--yes", "-o", "jsonl", "--timeline-zone", "UTC", "--no-other-writers", "--unsafe-mostly-dead", table.root, *flags, expect=expect)
+    args = ["clean", table.root, "--yes", "-o", "jsonl", "--timeline-zone", "UTC", "--no-other-writers", "--unsafe-mostly-dead", table.root, *table.flags, *flags]
+    out = lakesweep(*args, expect=expect)
     said = {r["path"] for r in map(json.loads, out.splitlines()) if r.get("message_type") == "outcome" and r["outcome"] == "deleted" and re.search(DATA, r["path"])}
     gone = before - table.files()
     assert gone == said, "gone %s, said %s" % (sorted(gone - said)[:4], sorted(said - gone)[:4])
+    table.cleaned(args, before)
     return gone
 
 

@@ -4,6 +4,7 @@ from harness import HUDI
 LEAN = {"hoodie.metadata.index.column.stats.enable": "false", "hoodie.metadata.index.partition.stats.enable": "false"}
 INDEXED = {"hoodie.metadata.record.index.enable": "true", "hoodie.metadata.global.record.level.index.enable": "true"}
 BLOOM = {"hoodie.metadata.index.bloom.filter.enable": "true", "hoodie.metadata.index.column.stats.enable": "true"}
+BLOB_INDEXED = {**INDEXED, **LEAN, "hoodie.metadata.index.secondary.column": "v.reference.external_path", "hoodie.index.name": "blobpath"}
 OLD = {"hoodie.write.auto.upgrade": "false"}
 V6 = {"hoodie.write.table.version": "6", **OLD, **LEAN, "hoodie.compact.inline": "true"}
 FIRST = [("a1", 1, 1, "p1"), ("a2", 1, 1, "p1"), ("b1", 1, 1, "p2"), ("c1", 1, 1, "p3")]
@@ -90,6 +91,43 @@ def updates(t):
     t.delete("a2")
 
 
+def come_and_go(t):
+    """Values that come back, and values that go."""
+    for v in (6, 1, 7, 6, 8, 9):
+        t.update(v, "a1")
+    t.update(10, "b2")
+    t.update(10, "a1")
+    t.update(11, "b2")
+
+
+def cow_blobs(t):
+    """As copy_on_write, then values that come and go."""
+    copy_on_write(t)
+    come_and_go(t)
+
+
+def cow_blobs_indexed(t):
+    """The same without an overwritten partition, which Hudi 1.2.0 refuses where there is a secondary index."""
+    t.upsert(*FIRST)
+    t.update(2, "a1", "b1")
+    t.call("create_savepoint", commit_time=t.instants()[-1])
+    t.upsert(("a1", 3, 3, "p1"), ("b2", 1, 4, "p2"))
+    t.cluster()
+    t.delete("a2")
+    come_and_go(t)
+
+
+def mor_blobs(t):
+    """As merge_on_read, then values that come and go in log files and compacted ones."""
+    merge_on_read(t)
+    for v in (8, 1, 9):
+        t.update(v, "a1")
+        t.update(v + 10, "c1")
+        t.compact()
+    t.update(12, "a1", "b1")
+    t.update(8, "a1")
+
+
 # Hudi 1.2.0 can't overwrite a partition of a table with these indexes (a NullPointerException).
 # name: (fill, type, partitioned, settings)
 ALL = {
@@ -101,6 +139,10 @@ ALL = {
         "cow_dropped": (dropped, "cow", True, LEAN),
         "cow_stats": (updates, "cow", True, BLOOM),
         "cow_plain": (plain, "cow", False, {"hoodie.metadata.enable": "false"}),
+        "cow_blobs": (cow_blobs, "cow", True, LEAN),
+        "mor_blobs": (mor_blobs, "mor", True, LEAN),
+        "cow_blobs_indexed": (cow_blobs_indexed, "cow", True, BLOB_INDEXED),
+        "mor_blobs_indexed": (mor_blobs, "mor", True, BLOB_INDEXED),
     },
     "1.1.1": {
         "cow": (copy_on_write, "cow", True, LEAN),
