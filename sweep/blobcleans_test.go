@@ -75,7 +75,7 @@ func (m *blobModel) planned(at string) map[string]bool {
 	out := map[string]bool{}
 	for partition, files := range m.cleanPlan(at).Files {
 		for _, f := range files {
-			out[partition+"/"+path.Base(*f.Path)] = true
+			out[path.Join(partition, path.Base(*f.Path))] = true
 		}
 	}
 	return out
@@ -94,7 +94,7 @@ func (m *blobModel) finish(at string) (gone []string) {
 		for _, f := range files {
 			name := path.Base(*f.Path)
 			p.Succeeded = append(p.Succeeded, name)
-			if key := partition + "/" + name; m.has(key) {
+			if key := path.Join(partition, name); m.has(key) {
 				m.w.remove("table/" + key)
 				gone = append(gone, key)
 			}

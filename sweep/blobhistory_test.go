@@ -47,6 +47,7 @@ type blobHistory struct {
 func newBlobHistory(t *testing.T, seed uint64) *blobHistory {
 	w := newBlobWorld(t, t)
 	h := &blobHistory{t: t, w: w, rng: rand.New(rand.NewPCG(seed, 7)), names: []string{"a", "b", "c", "d"}, letGo: map[string]bool{}}
+	w.shaped(tableShapes[h.one(len(tableShapes))])
 	h.m = newBlobModel(w, []timeline.Layout{timeline.Layout1, timeline.Layout2}[h.one(2)], h.one(2) == 0)
 	h.policy = h.anyPolicy()
 	h.grace = []time.Duration{0, 7 * time.Hour, 24 * time.Hour, 60 * time.Hour}[h.one(4)]
@@ -54,8 +55,8 @@ func newBlobHistory(t *testing.T, seed uint64) *blobHistory {
 	h.hasty, h.paced = h.one(4) == 0, h.yes()
 	w.upload(h.names...)
 	w.pass(72)
-	t.Logf("version %s, merge on read: %v, %+v, grace time %s, at times none: %v, minimum age %s, one by one: %v",
-		map[timeline.Layout]string{1: "6", 2: "9"}[h.m.layout], h.m.mor, h.policy, h.grace, h.hasty, h.minAge, h.paced)
+	t.Logf("version %s, merge on read: %v, partitioned by %q, %+v, grace time %s, at times none: %v, minimum age %s, one by one: %v",
+		map[timeline.Layout]string{1: "6", 2: "9"}[h.m.layout], h.m.mor, w.shape.fields, h.policy, h.grace, h.hasty, h.minAge, h.paced)
 	return h
 }
 

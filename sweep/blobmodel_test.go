@@ -76,7 +76,7 @@ func newBlobModel(w *blobWorld, layout timeline.Layout, mor bool) *blobModel {
 	if layout == timeline.Layout2 {
 		version = "9"
 	}
-	w.put("table/.hoodie/hoodie.properties", fmt.Sprintf("hoodie.table.name=small\nhoodie.table.type=%s\nhoodie.table.version=%s\nhoodie.timeline.layout.version=%d\nhoodie.table.timeline.timezone=UTC\nhoodie.table.partition.fields=p\n", typ, version, layout))
+	w.put("table/.hoodie/hoodie.properties", fmt.Sprintf("hoodie.table.name=small\nhoodie.table.type=%s\nhoodie.table.version=%s\nhoodie.timeline.layout.version=%d\nhoodie.table.timeline.timezone=UTC\nhoodie.table.partition.fields=%s\n", typ, version, layout, w.shape.fields))
 	return m
 }
 
@@ -184,7 +184,7 @@ func (m *blobModel) write(w *modelWrite, group string, refs []blobtest.Ref) {
 }
 
 func (m *blobModel) base(at, group string, refs []blobtest.Ref) string {
-	return m.put(at, fmt.Sprintf("%s/%s-0_0-1-2_%s.parquet", partitionOf(group), group, at), blobtest.Base(m.w.tb, true, refs...), refs)
+	return m.put(at, path.Join(m.w.partitionOf(group), fmt.Sprintf("%s-0_0-1-2_%s.parquet", group, at)), blobtest.Base(m.w.tb, true, refs...), refs)
 }
 
 func (m *blobModel) log(at, group string, g *modelGroup, refs []blobtest.Ref) string {
@@ -192,7 +192,7 @@ func (m *blobModel) log(at, group string, g *modelGroup, refs []blobtest.Ref) st
 	if m.layout == timeline.Layout2 {
 		instant = at
 	}
-	return m.put(at, fmt.Sprintf("%s/.%s-0_%s.log.%d_0-1-2", partitionOf(group), group, instant, g.logs), blobtest.Log(m.w.tb, nil, at, refs...), refs)
+	return m.put(at, path.Join(m.w.partitionOf(group), fmt.Sprintf(".%s-0_%s.log.%d_0-1-2", group, instant, g.logs)), blobtest.Log(m.w.tb, nil, at, refs...), refs)
 }
 
 func (m *blobModel) put(at, name string, data []byte, refs []blobtest.Ref) string {
@@ -247,14 +247,15 @@ func (m *blobModel) complete(w *modelWrite, ask bool) {
 		}
 		g.last = max(g.last, w.at)
 		m.groups[p.group] = g
-		partition := partitionOf(p.group)
+		partition := m.w.partitionOf(p.group)
 		stats[partition] = append(stats[partition], timeline.WriteStat{FileID: p.group + "-0", Path: p.file, PrevCommit: before})
 	}
 	for _, name := range w.replaced {
 		g := m.groups[name]
 		g.gone, g.busy = true, false
 		m.groups[name] = g
-		replaced[partitionOf(name)] = append(replaced[partitionOf(name)], name+"-0")
+		partition := m.w.partitionOf(name)
+		replaced[partition] = append(replaced[partition], name+"-0")
 	}
 	operation := "UPSERT"
 	if w.action.Comparable() == timeline.ReplaceCommit {

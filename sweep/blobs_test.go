@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,6 +36,7 @@ type blobWorld struct {
 	refs   map[string][]string // file, relative to the table → blobs
 	faults *store.Faults
 	schema string
+	shape  tableShape
 }
 
 // fataler is what tests and rapid's share.
@@ -46,13 +48,48 @@ type fataler interface {
 
 func newBlobWorld(t fataler, tb testing.TB) *blobWorld {
 	dir := tb.TempDir()
-	w := &blobWorld{t: t, tb: tb, dir: dir, clock: new(sync.Mutex), state: filepath.Join(dir, "state"), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), refs: map[string][]string{}, schema: blobtest.Schema}
+	w := &blobWorld{t: t, tb: tb, dir: dir, clock: new(sync.Mutex), state: filepath.Join(dir, "state"), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), refs: map[string][]string{}, schema: blobtest.Schema, shape: tableShapes[0]}
 	w.put("table/.hoodie/hoodie.properties", "hoodie.table.name=small\nhoodie.table.type=COPY_ON_WRITE\nhoodie.table.version=6\nhoodie.timeline.layout.version=1\nhoodie.table.timeline.timezone=UTC\nhoodie.table.partition.fields=p\n")
 	w.put("blobs/.keep", "")
-	for _, p := range []string{"p=1", "p=2"} {
-		w.put("table/"+p+"/.hoodie_partition_metadata", "commitTime=1\npartitionDepth=1\n")
-	}
+	w.partition("1")
+	w.partition("2")
 	return w
+}
+
+// tableShape is how a table is partitioned. Groups whose names begin with 1 lie
+// in the first folder, those with 2 in the second.
+type tableShape struct{ fields, first, second string }
+
+var tableShapes = []tableShape{
+	{"p", "p=1", "p=2"},
+	{"p", "p=1", "p=2"},
+	{"", "", ""},
+	{"a,b", "a=1/b=x", "a=1/b=y"},
+	{"day", "2026/02/28", "2026/03/01"},
+}
+
+// partition makes the folder of a group's partition one, as writers do before
+// their first file.
+func (w *blobWorld) partition(group string) {
+	w.t.Helper()
+	p, depth := w.partitionOf(group), 0
+	if p != "" {
+		depth = 1 + strings.Count(p, "/")
+	}
+	if name := "table/" + path.Join(p, ".hoodie_partition_metadata"); len(w.files(name)) == 0 {
+		w.put(name, fmt.Sprintf("commitTime=1\npartitionDepth=%d\n", depth))
+	}
+}
+
+// shaped makes the table, which is empty yet, one of another shape.
+func (w *blobWorld) shaped(s tableShape) {
+	w.t.Helper()
+	for _, p := range []string{"1", "2"} {
+		w.remove("table/" + path.Join(w.partitionOf(p), ".hoodie_partition_metadata"))
+	}
+	w.shape = s
+	w.partition("1")
+	w.partition("2")
 }
 
 func (w *blobWorld) path(name string) string { return filepath.Join(w.dir, filepath.FromSlash(name)) }
@@ -144,11 +181,22 @@ func (w *blobWorld) file(at, group string, names ...string) string {
 	return w.records(at, group, records...)
 }
 
-func partitionOf(group string) string { return "p=" + group[:1] }
+// partitionOf is the partition of a group: its path, "" of an unpartitioned table.
+func (w *blobWorld) partitionOf(group string) string {
+	if group[0] == '1' {
+		return w.shape.first
+	}
+	return w.shape.second
+}
+
+// partitionIn is the partition of a file of the table.
+func partitionIn(file string) string {
+	return strings.TrimSuffix(file[:len(file)-len(path.Base(file))], "/")
+}
 
 func (w *blobWorld) records(at, group string, records ...blobtest.Ref) string {
 	w.t.Helper()
-	name := fmt.Sprintf("%s/%s-0_0-1-2_%s.parquet", partitionOf(group), group, at)
+	name := path.Join(w.partitionOf(group), fmt.Sprintf("%s-0_0-1-2_%s.parquet", group, at))
 	w.put("table/"+name, string(blobtest.Base(w.tb, true, records...)))
 	var names []string
 	for _, r := range records {

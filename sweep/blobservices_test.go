@@ -19,7 +19,7 @@ func (m *blobModel) compaction(group string) bool {
 
 // slice is what a plan says of a group.
 func (m *blobModel) slice(group string) timeline.Slice {
-	s := timeline.Slice{Partition: partitionOf(group), FileID: group + "-0", BaseInstant: m.groups[group].base}
+	s := timeline.Slice{Partition: m.w.partitionOf(group), FileID: group + "-0", BaseInstant: m.groups[group].base}
 	for _, f := range m.groups[group].files {
 		s.Files = append(s.Files, path.Base(f))
 	}
@@ -91,7 +91,7 @@ func (m *blobModel) perform(s *modelWrite) {
 // nothing else works on them.
 func (m *blobModel) overwrite(partition string, refs []blobtest.Ref) *modelWrite {
 	old := m.names(func(modelGroup) bool { return true })
-	old = slices.DeleteFunc(old, func(n string) bool { return n[:1] != partition })
+	old = slices.DeleteFunc(old, func(n string) bool { return m.w.partitionOf(n) != m.w.partitionOf(partition) })
 	if slices.ContainsFunc(old, func(n string) bool { return !idle(m.groups[n]) }) {
 		return nil
 	}
@@ -205,6 +205,17 @@ func (m *blobModel) archive(n int) {
 // stands reports whether a file of one of some groups is there.
 func (m *blobModel) stands(groups []string) bool {
 	return slices.ContainsFunc(groups, func(name string) bool {
-		return len(m.w.files("table/p=?/"+name+"-0_*"))+len(m.w.files("table/p=?/."+name+"-0_*")) > 0
+		return len(m.filesOf(name)) > 0
 	})
+}
+
+// filesOf are the files of a group that are there, its logs last.
+func (m *blobModel) filesOf(group string) (out []string) {
+	dir := m.w.partitionOf(group)
+	for _, pattern := range []string{group + "-0_*", "." + group + "-0_*"} {
+		for _, f := range m.w.files("table/" + path.Join(dir, pattern)) {
+			out = append(out, path.Join(dir, f))
+		}
+	}
+	return out
 }

@@ -47,6 +47,7 @@ func newListedHistory(t *testing.T, seed uint64) *listedHistory {
 	w := newBlobWorld(t, t)
 	b := &blobHistory{t: t, w: w, rng: rand.New(rand.NewPCG(seed, 11)), names: []string{"none"}, letGo: map[string]bool{}}
 	h := &listedHistory{blobHistory: b}
+	w.shaped(tableShapes[h.one(len(tableShapes))])
 	h.m = newListedModel(w, []int{6, 8, 9}[h.one(3)], h.yes())
 	b.m = h.m.blobModel
 	h.policy = h.anyPolicy()
@@ -58,7 +59,7 @@ func newListedHistory(t *testing.T, seed uint64) *listedHistory {
 		}
 	}
 	w.put("config", h.config)
-	t.Logf("version %d, merge on read: %v, %+v\n%s", h.m.version, h.m.mor, h.policy, h.config)
+	t.Logf("version %d, merge on read: %v, partitioned by %q, %+v\n%s", h.m.version, h.m.mor, w.shape.fields, h.policy, h.config)
 	return h
 }
 
@@ -202,7 +203,7 @@ func (h *listedHistory) unlocked() {
 // open makes folders partitions.
 func (h *listedHistory) open(names ...string) {
 	for _, n := range names {
-		h.m.partition(n[:1])
+		h.w.partition(n)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -95,7 +94,7 @@ func (m *listedModel) rebuild() {
 	all := m.onDisk()
 	for _, w := range m.pending() {
 		for _, f := range m.by[w.at] {
-			delete(all[path.Dir(f)], path.Base(f))
+			delete(all[partitionIn(f)], path.Base(f))
 		}
 	}
 	m.must(m.listing.Make(all, m.time()))
@@ -112,18 +111,15 @@ func (m *listedModel) pending() []*modelWrite { return slices.Concat(m.open, m.s
 // onDisk lists the folders of the partitions.
 func (m *listedModel) onDisk() mdttest.Files {
 	out := mdttest.Files{}
-	paths, err := filepath.Glob(m.w.path("table/p=?/*"))
-	m.must(err)
-	hidden, err := filepath.Glob(m.w.path("table/p=?/.*"))
-	m.must(err)
-	for _, p := range slices.Concat(paths, hidden) {
-		info, err := os.Stat(p)
-		m.must(err)
-		partition := filepath.Base(filepath.Dir(p))
-		if _, ok := datafile.Parse(info.Name()); ok {
-			out.Add(partition, info.Name(), info.Size())
-		} else if out[partition] == nil {
-			out[partition] = map[string]int64{}
+	for _, partition := range []string{m.w.shape.first, m.w.shape.second} {
+		for _, name := range slices.Concat(m.w.files("table/"+path.Join(partition, "*")), m.w.files("table/"+path.Join(partition, ".*"))) {
+			info, err := os.Stat(m.w.path("table/" + path.Join(partition, name)))
+			m.must(err)
+			if _, ok := datafile.Parse(name); ok {
+				out.Add(partition, name, info.Size())
+			} else if out[partition] == nil && name == ".hoodie_partition_metadata" {
+				out[partition] = map[string]int64{}
+			}
 		}
 	}
 	return out
@@ -134,16 +130,9 @@ func (m *listedModel) sizes(files []string) mdttest.Files {
 	for _, f := range files {
 		info, err := os.Stat(m.w.path("table/" + f))
 		m.must(err)
-		out.Add(path.Dir(f), path.Base(f), info.Size())
+		out.Add(partitionIn(f), path.Base(f), info.Size())
 	}
 	return out
-}
-
-// partition makes a folder a partition, as writers do before their first file.
-func (m *listedModel) partition(p string) {
-	if name := "table/p=" + p + "/.hoodie_partition_metadata"; len(m.w.files(name)) == 0 {
-		m.w.put(name, "commitTime=1\npartitionDepth=1\n")
-	}
 }
 
 // finished notes a write that blobModel completed.
@@ -243,12 +232,12 @@ func (m *listedModel) rollback(w *modelWrite) {
 			continue
 		}
 		if !p.log || m.layout == timeline.Layout2 {
-			change.Gone.Add(path.Dir(p.file), path.Base(p.file), 0)
+			change.Gone.Add(partitionIn(p.file), path.Base(p.file), 0)
 			continue
 		}
 		g := m.groups[p.group]
 		g.logs++
-		block := fmt.Sprintf("%s/.%s-0_%s.log.%d_0-1-2", partitionOf(p.group), p.group, g.base, g.logs)
+		block := path.Join(m.w.partitionOf(p.group), fmt.Sprintf(".%s-0_%s.log.%d_0-1-2", p.group, g.base, g.logs))
 		m.w.put("table/"+block, string(logblock.Append(nil, logblock.Command, map[logblock.Header]string{logblock.InstantTime: at, logblock.TargetInstantTime: w.at, logblock.CommandType: "0"}, nil)))
 		g.files = append(slices.Clone(g.files), p.file, block)
 		m.groups[p.group] = g
@@ -308,7 +297,7 @@ func (m *listedModel) rollbackNewest(w, before *modelWrite) {
 	m.instant(at, timeline.Rollback, timeline.Inflight, nil)
 	change := mdttest.Change{Gone: mdttest.Files{}}
 	for _, f := range m.by[w.at] {
-		change.Gone.Add(path.Dir(f), path.Base(f), 0)
+		change.Gone.Add(partitionIn(f), path.Base(f), 0)
 	}
 	m.take(m.by[w.at]...)
 	m.forget(w.at)
@@ -371,7 +360,7 @@ func (m *listedModel) strand() {
 		for name := range names {
 			f, _ := datafile.Parse(name)
 			if slice := p + "/" + f.FileID + "@" + f.Instant; f.Log {
-				logs[p+"/"+name] = slice
+				logs[path.Join(p, name)] = slice
 			} else {
 				bases[slice] = true
 			}
@@ -388,7 +377,7 @@ func (m *listedModel) strand() {
 // 6 a failed write's stay.
 func (m *listedModel) countLogs() {
 	for name, g := range m.groups {
-		for _, file := range m.w.files("table/" + partitionOf(name) + "/." + name + "-0_*") {
+		for _, file := range m.w.files("table/" + path.Join(m.w.partitionOf(name), "."+name+"-0_*")) {
 			if f, ok := datafile.Parse(file); ok && f.Instant == g.base {
 				g.logs = max(g.logs, f.Version)
 			}
@@ -528,7 +517,7 @@ func (m *listedModel) finish(at string) {
 func (m *listedModel) deletePlanned(at string) {
 	for p, files := range m.plan(at).Files {
 		for _, f := range files {
-			if key := p + "/" + path.Base(*f.Path); m.has(key) {
+			if key := path.Join(p, path.Base(*f.Path)); m.has(key) {
 				m.w.remove("table/" + key)
 			}
 		}
@@ -543,7 +532,7 @@ func (m *listedModel) giveUp(at string) {
 	m.takeBack(at)
 	for p, files := range m.plan(at).Files {
 		for _, f := range files {
-			m.given[p+"/"+path.Base(*f.Path)] = true
+			m.given[path.Join(p, path.Base(*f.Path))] = true
 		}
 	}
 	m.forget(at, "clean")

@@ -39,7 +39,7 @@ func (m *listedModel) slicesAt(at string) map[string][]trueSlice {
 		}
 		for _, file := range w.files {
 			f, _ := datafile.Parse(path.Base(file))
-			id := path.Dir(file) + "/" + f.FileID
+			id := partitionIn(file) + "/" + f.FileID
 			switch {
 			case !f.Log:
 				out[id] = append(out[id], trueSlice{instant: f.Instant, files: []string{file}, based: true})
@@ -52,7 +52,7 @@ func (m *listedModel) slicesAt(at string) map[string][]trueSlice {
 	}
 	for _, s := range m.services {
 		for _, p := range s.parts {
-			if id := partitionOf(p.group) + "/" + p.group + "-0"; s.action == timeline.Compaction && s.at <= at {
+			if id := m.w.partitionOf(p.group) + "/" + p.group + "-0"; s.action == timeline.Compaction && s.at <= at {
 				out[id] = append(out[id], trueSlice{instant: s.at})
 			}
 		}
@@ -77,7 +77,7 @@ func (m *listedModel) slicesAt(at string) map[string][]trueSlice {
 	for _, w := range m.done {
 		for _, name := range w.replaced {
 			if w.at <= at {
-				delete(out, partitionOf(name)+"/"+name+"-0")
+				delete(out, m.w.partitionOf(name)+"/"+name+"-0")
 			}
 		}
 	}
@@ -199,7 +199,7 @@ func (m *listedModel) verifyCleans(complete, begun map[string]timeline.Instant) 
 		for p, files := range plan.Files {
 			for _, f := range files {
 				names++
-				file := p + "/" + path.Base(*f.Path)
+				file := path.Join(p, path.Base(*f.Path))
 				if !is {
 					pending[file] = true
 				} else if m.has(file) && !m.againSince(file, i.Time) {
@@ -275,7 +275,7 @@ func (m *listedModel) verifyListing(pending, planned map[string]bool) {
 	disk := m.onDisk()
 	for p, names := range slow {
 		for name := range names {
-			if _, ok := disk[p][name]; !ok && !planned[p+"/"+name] && !m.given[p+"/"+name] {
+			if _, ok := disk[p][name]; !ok && !planned[path.Join(p, name)] && !m.given[path.Join(p, name)] {
 				m.w.t.Fatalf("the metadata table lists %s/%s, and it is gone", p, name)
 			}
 		}
@@ -288,7 +288,7 @@ func (m *listedModel) verifyListing(pending, planned map[string]bool) {
 	}
 	for p, names := range disk {
 		for name := range names {
-			if _, ok := slow[p][name]; !ok && !flight[p+"/"+name] {
+			if _, ok := slow[p][name]; !ok && !flight[path.Join(p, name)] {
 				m.w.t.Fatalf("%s/%s stands, and the metadata table doesn't list it", p, name)
 			}
 		}
@@ -379,15 +379,15 @@ func (m *listedModel) verifyDue(policy HudiRequest, earliest string) {
 	for _, w := range m.done {
 		if earliest != "" && w.at >= earliest {
 			for _, name := range w.replaced {
-				for _, f := range slices.Concat(m.w.files("table/p=?/"+name+"-0_*"), m.w.files("table/p=?/."+name+"-0_*")) {
-					keep[partitionOf(name)+"/"+f] = true
+				for _, f := range m.filesOf(name) {
+					keep[f] = true
 				}
 			}
 		}
 	}
 	for p, names := range m.onDisk() {
 		for name := range names {
-			if f := p + "/" + name; !keep[f] && !m.failedLog(f) {
+			if f := path.Join(p, name); !keep[f] && !m.failedLog(f) {
 				m.w.t.Fatalf("%s is due and stands; retained from %q", f, earliest)
 			}
 		}

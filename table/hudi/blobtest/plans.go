@@ -2,6 +2,7 @@ package blobtest
 
 import (
 	"bytes"
+	"path"
 	"strings"
 	"testing"
 
@@ -38,12 +39,13 @@ func ClusteringPlan(t testing.TB, slices ...timeline.Slice) []byte {
 }
 
 // Savepoint is the metadata of a savepoint that holds files, named from the
-// table's root, of partitions one level deep.
+// table's root.
 func Savepoint(t testing.TB, files ...string) []byte {
 	t.Helper()
 	partitions := map[string]any{}
 	for _, f := range files {
-		p, name, _ := strings.Cut(f, "/")
+		p, name := path.Split(f)
+		p = strings.TrimSuffix(p, "/")
 		list := []any{}
 		if have, ok := partitions[p].(map[string]any); ok {
 			list, _ = have["savepointDataFile"].([]any)
