@@ -64,6 +64,33 @@ func TestApplyingAgainQueuesNothingAnew(t *testing.T) {
 	}
 }
 
+// A blob that another run let go once more, while this one was judging it, waits
+// for its grace time anew.
+func TestABlobThatAnotherRunQueuedAnewWaits(t *testing.T) {
+	w := expired(t)
+	w.mustClean()
+	w.pass(30)
+	if _, err := w.during(w.request(), ends("stat", "X"), func() {
+		w.commit(map[string][]string{"2b": {"X"}})
+		w.commit(map[string][]string{"2b": {"Z"}})
+		w.commit(map[string][]string{"2b": {"Z"}})
+		w.mustClean()
+	}); err != nil && lake.KindOf(err) != lake.Stale {
+		t.Fatal(err)
+	}
+	if !w.there("X") || w.queued() != "X" {
+		t.Fatalf("left %q, queued %q", w.blobs(), w.queued())
+	}
+	w.pass(23)
+	if w.mustClean(); !w.there("X") {
+		t.Fatal("X is gone before its grace time was over")
+	}
+	w.pass(2)
+	if w.mustClean(); w.there("X") || w.queued() != "" {
+		t.Fatalf("left %q, queued %q", w.blobs(), w.queued())
+	}
+}
+
 // A writer that asks knows neither --blob-root nor --map of the run that deletes:
 // what this counts as one blob conflicts all the same.
 func TestCheckCommitSeesTheSpellingsOfTheRun(t *testing.T) {

@@ -134,9 +134,13 @@ func (d *drain) publish(ctx context.Context, v *verdict) (intent *blobqueue.Inte
 		if err != nil {
 			return nil, false, err
 		}
-		if *v = *now; v.dead == 0 {
-			return nil, false, nil
-		}
+		*v = *now
+	}
+	stood := v.dead
+	if err := d.requeued(bound, v); err != nil || v.dead == 0 {
+		return nil, false, err
+	}
+	if r != nil || v.dead != stood {
 		if data, _, err = blobqueue.EncodePaths(blobqueue.SpellingOf(d.Names), d.dying(v)); err != nil {
 			return nil, false, err
 		}
@@ -150,6 +154,36 @@ func (d *drain) publish(ctx context.Context, v *verdict) (intent *blobqueue.Inte
 	}
 	intent, err = blobqueue.Publish(ctx, d.Table, d.Writer, at, data)
 	return intent, false, err
+}
+
+// requeued sets apart what isn't in the queue any more as the drain found it:
+// another run took it off, since a file referred to it, or queued it anew when
+// it let go of that file. Such a blob waits for its grace time.
+func (d *drain) requeued(ctx context.Context, v *verdict) error {
+	snap, err := d.Queue.Load(ctx)
+	if err != nil || snap.Number == d.snap.Number {
+		return err
+	}
+	next, stop := iter.Pull2(snap.Entries(ctx))
+	defer stop()
+	e, err, more := next()
+	unsure, dead := keyset.New(), int64(0)
+	for row, rerr := range d.rows.Sorted() {
+		for more && err == nil && e.Path < row.URI {
+			e, err, more = next()
+		}
+		if err = errors.Join(err, rerr); err != nil {
+			return err
+		}
+		switch key := lake.Key(row.URI); {
+		case !more || e.Path != row.URI || !e.At.Add(d.o.Grace).Equal(row.DueAt) || v.unsure.Has(key):
+			unsure.Add(key)
+		case !v.alive.Has(key):
+			dead++
+		}
+	}
+	v.unsure, v.dead = unsure.Done(), dead
+	return nil
 }
 
 // dying yields what a verdict lets die.

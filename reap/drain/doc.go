@@ -8,8 +8,9 @@
 //     allowed roots is set apart.
 //  2. The rest is judged against all files of the table as they are now, without a lock.
 //  3. Under the table's lock, for a bounded time, the writes that were completed
-//     since are judged too, and the intent is published. A write that began
-//     meanwhile sends the drain back to 2.
+//     since are judged too, what another run took off the queue or queued anew
+//     is set apart, and the intent is published. A write that began meanwhile
+//     sends the drain back to 2.
 //  4. With the intent in place the files of the writes in flight are judged too.
 //  5. Package reap deletes, on condition of the ETag of step 1 where the store
 //     can, and looks between batches whether a write was completed since.

@@ -104,7 +104,7 @@ type drain struct {
 	began  time.Time
 	snap   *blobqueue.Snapshot
 	latest string           // the newest enqueue instant in snap
-	rows   *filelist.Sorter // what is judged: with size, time and ETag as they are now
+	rows   *filelist.Sorter // what is judged: with size, time and ETag as they are now, due by its entry in snap
 	off    *keyset.Builder  // leave the queue without a delete
 	kept   *keyset.Builder  // stay, whatever else is found
 	left   *keyset.Builder  // the store confirmed that they are gone

@@ -216,6 +216,7 @@ func (d *drain) sort(x *due) error {
 		d.outcome(&v, filelist.Queued, nil)
 	default:
 		v.Size, v.Modified, v.ETag = x.now.Size, x.now.Modified, x.now.ETag
+		v.DueAt = e.At.Add(d.o.Grace)
 		return d.rows.Add(v)
 	}
 	return nil
