@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,9 +47,12 @@ type blobHistory struct {
 
 func newBlobHistory(t *testing.T, seed uint64) *blobHistory {
 	w := newBlobWorld(t, t)
-	h := &blobHistory{t: t, w: w, rng: rand.New(rand.NewPCG(seed, 7)), names: []string{"a", "b", "c", "d"}, letGo: map[string]bool{}}
+	h := &blobHistory{t: t, w: w, rng: rand.New(rand.NewPCG(seed, 7)), names: strings.Split("abcdefghijkl", ""), letGo: map[string]bool{}}
 	w.shaped(tableShapes[h.one(len(tableShapes))])
 	h.m = newBlobModel(w, []timeline.Layout{timeline.Layout1, timeline.Layout2}[h.one(2)], h.one(2) == 0)
+	if !h.m.mor && h.one(3) == 0 {
+		h.m.changeLogs()
+	}
 	h.policy = h.anyPolicy()
 	h.grace = []time.Duration{0, 7 * time.Hour, 24 * time.Hour, 60 * time.Hour}[h.one(4)]
 	h.minAge = []time.Duration{0, 40 * time.Hour}[h.one(2)]
@@ -82,8 +86,13 @@ func (h *blobHistory) yes() bool { return h.one(2) == 0 }
 // some draws references to blobs that are there.
 func (h *blobHistory) some() (refs []blobtest.Ref) {
 	for i := range h.one(3) {
-		r := blobtest.Ref{Key: fmt.Sprint("k", i), Path: spelled(h.names[h.one(len(h.names))]), Managed: h.one(5) > 0}
-		if h.w.there(r.Path[len(spelled("")):]) {
+		name := h.names[h.one(len(h.names))]
+		r := blobtest.Ref{Key: fmt.Sprint("k", i), Path: spelled(name), Managed: h.one(5) > 0}
+		if h.one(6) == 0 {
+			odd := []string{"s3a://media/" + name, "s3://media//" + name, "s3n://media/./" + name, fmt.Sprintf("s3://media/%%%x", name)}
+			r.Path = odd[h.one(len(odd))]
+		}
+		if h.w.there(name) {
 			r.Length = int64(h.one(2))
 			r.Column = []string{"img", "img", "other", "st.b"}[h.one(4)]
 			refs = append(refs, r)
@@ -102,10 +111,8 @@ func (h *blobHistory) step(within bool) {
 	step := h.one(n)
 	h.t.Logf("%s: step %d, within a run: %v", h.w.now.Format(time.DateTime), step, within)
 	switch step {
-	case 0, 1, 2, 3: // a whole write
-		w := m.begin(m.writeAction())
-		h.write(w)
-		h.end(w, within)
+	case 0, 1, 2, 3:
+		h.wholeWrite(within)
 	case 4: // a write that stays in flight
 		w := m.begin(m.writeAction())
 		h.write(w)
@@ -115,31 +122,11 @@ func (h *blobHistory) step(within bool) {
 	case 5: // one that hasn't written anything yet
 		m.begin(m.writeAction())
 	case 6, 7:
-		if len(m.open) == 0 {
-			break
-		}
-		switch w := m.open[h.one(len(m.open))]; {
-		case h.one(4) == 0:
-			m.rollback(w)
-		case len(w.parts) > 0:
-			m.complete(w, h.yes() || w.late)
-		default:
-			h.write(w)
-			if w.late = within && h.risky(w); h.yes() {
-				h.end(w, within)
-			}
-		}
+		h.goOn(within)
 	case 8, 9:
 		h.schedule()
 	case 10, 11:
-		if len(m.services) > 0 {
-			s := m.services[h.one(len(m.services))]
-			if s.action.Comparable() == timeline.ReplaceCommit && h.one(4) == 0 {
-				m.rollback(s)
-			} else {
-				m.perform(s)
-			}
-		}
+		h.serve()
 	case 12:
 		if w := m.overwrite([]string{"1", "2"}[h.one(2)], h.some()); w != nil {
 			h.end(w, within)
@@ -157,8 +144,7 @@ func (h *blobHistory) step(within bool) {
 	case 15:
 		m.archive(1 + h.one(3))
 	case 16:
-		name := h.names[h.one(len(h.names))]
-		h.upload(name)
+		h.upload(h.names[h.one(len(h.names))])
 	case 17:
 		h.linger()
 	case 18: // another cleaner finishes what is pending, or gives it up
@@ -168,9 +154,67 @@ func (h *blobHistory) step(within bool) {
 			h.lost(m.finish(at), true)
 		}
 	default:
-		h.linger()
+		h.prepare()
 		h.clean()
 	}
+}
+
+// wholeWrite is a write from its beginning to its end. At times a blob that it
+// may refer to is uploaded first.
+func (h *blobHistory) wholeWrite(within bool) {
+	if name := h.names[h.one(len(h.names))]; !h.w.there(name) {
+		h.upload(name)
+	}
+	w := h.m.begin(h.m.writeAction())
+	h.write(w)
+	h.end(w, within)
+}
+
+// goOn goes on with a write in flight.
+func (h *blobHistory) goOn(within bool) {
+	m := h.m
+	if len(m.open) == 0 {
+		return
+	}
+	switch w := m.open[h.one(len(m.open))]; {
+	case h.one(4) == 0:
+		m.rollback(w)
+	case len(w.parts) > 0:
+		m.complete(w, h.yes() || w.late)
+	default:
+		h.write(w)
+		if w.late = within && h.risky(w); h.yes() {
+			h.end(w, within)
+		}
+	}
+}
+
+// serve performs a service, or gives up a clustering.
+func (h *blobHistory) serve() {
+	if len(h.m.services) == 0 {
+		return
+	}
+	s := h.m.services[h.one(len(h.m.services))]
+	if s.action.Comparable() == timeline.ReplaceCommit && h.one(4) == 0 {
+		h.m.rollback(s)
+	} else {
+		h.m.perform(s)
+	}
+}
+
+// prepare makes it likely that a clean finds something to do: most of what is
+// in flight ends, and some whole writes come.
+func (h *blobHistory) prepare() {
+	for len(h.m.open) > 0 && h.one(6) > 0 {
+		h.goOn(false)
+	}
+	for len(h.m.services) > 0 && h.one(4) > 0 {
+		h.serve()
+	}
+	for range 1 + h.one(4) {
+		h.wholeWrite(false)
+	}
+	h.linger()
 }
 
 // linger lets up to an hour go by, or up to two and a half days.
@@ -196,8 +240,8 @@ func (h *blobHistory) write(w *modelWrite) {
 	for range 1 + h.one(2) {
 		list := m.names(func(g modelGroup) bool { return !g.busy && g.last < w.at })
 		group := ""
-		if i := h.one(4); i < len(list) {
-			group = list[i]
+		if len(list) > 0 && h.one(8) > 0 {
+			group = list[h.one(len(list))]
 		} else {
 			group = m.group([]string{"1", "2"}[h.one(2)])
 		}

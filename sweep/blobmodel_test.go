@@ -22,6 +22,7 @@ type blobModel struct {
 	w        *blobWorld
 	layout   timeline.Layout
 	mor      bool
+	cdc      bool                  // base files that take the place of others have change logs beside them
 	groups   map[string]modelGroup // by name, such as "1a", which lies in p=1
 	made     int                   // groups so far
 	written  []modelWrite          // completed ones that are on the timeline
@@ -63,6 +64,7 @@ type modelWrite struct {
 // modelPart is what a write does to one group.
 type modelPart struct {
 	group, file string
+	cdc         string // the change log beside it, "" for none
 	refs        []blobtest.Ref
 	log         bool
 }
@@ -176,6 +178,9 @@ func (m *blobModel) write(w *modelWrite, group string, refs []blobtest.Ref) {
 	} else {
 		p.file = m.base(w.at, group, refs)
 	}
+	if old && m.cdc && !p.log {
+		p.cdc = m.put(w.at, path.Join(m.w.partitionOf(group), fmt.Sprintf(".%s-0_%s.log.1_0-1-2.cdc", group, w.at)), blobtest.CDC(m.w.tb, nil, w.at, g.refs...), g.refs)
+	}
 	if old {
 		g.busy = true
 		m.groups[group] = g
@@ -201,13 +206,24 @@ func (m *blobModel) put(at, name string, data []byte, refs []blobtest.Ref) strin
 	delete(m.removed, name) // Hudi gives a log's name again after a restore
 	m.w.refs[name], m.managed[name] = nil, nil
 	for _, r := range refs {
-		blob := path.Base(r.Path)
+		blob := objectOf(r.Path)
 		m.w.refs[name] = append(m.w.refs[name], blob)
-		if r.Managed {
+		if r.Managed && r.Path == spelled(blob) {
 			m.managed[name] = append(m.managed[name], blob)
 		}
 	}
 	return name
+}
+
+// changeLogs lets writes of the table, which is copy-on-write, keep change logs.
+func (m *blobModel) changeLogs() {
+	m.cdc = true
+	name := m.w.path("table/.hoodie/hoodie.properties")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		m.w.t.Fatal(err)
+	}
+	m.w.put("table/.hoodie/hoodie.properties", string(data)+"hoodie.table.cdc.enabled=true\n")
 }
 
 // complete completes a write, if it need not ask or nothing speaks against it.
@@ -248,7 +264,7 @@ func (m *blobModel) complete(w *modelWrite, ask bool) {
 		g.last = max(g.last, w.at)
 		m.groups[p.group] = g
 		partition := m.w.partitionOf(p.group)
-		stats[partition] = append(stats[partition], timeline.WriteStat{FileID: p.group + "-0", Path: p.file, PrevCommit: before})
+		stats[partition] = append(stats[partition], timeline.WriteStat{FileID: p.group + "-0", Path: p.file, PrevCommit: before, CDC: p.changes()})
 	}
 	for _, name := range w.replaced {
 		g := m.groups[name]
@@ -274,11 +290,19 @@ func (m *blobModel) complete(w *modelWrite, ask bool) {
 	m.written = append(m.written, *w)
 }
 
+// changes is what a commit says of the change log of a part.
+func (p modelPart) changes() map[string]int64 {
+	if p.cdc == "" {
+		return nil
+	}
+	return map[string]int64{p.cdc: 1}
+}
+
 func statsJSON(stats map[string][]timeline.WriteStat) map[string][]map[string]any {
 	out := map[string][]map[string]any{}
 	for p, list := range stats {
 		for _, s := range list {
-			out[p] = append(out[p], map[string]any{"fileId": s.FileID, "path": s.Path, "prevCommit": s.PrevCommit})
+			out[p] = append(out[p], map[string]any{"fileId": s.FileID, "path": s.Path, "prevCommit": s.PrevCommit, "cdcStats": s.CDC})
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -65,6 +66,8 @@ func (h *blobHistory) release() {
 type blobRun struct {
 	grace time.Duration
 	lives map[string]blobLife // blobs that are there, as of the last look
+	// deletes: it has begun to delete, so that blobs may die from now on.
+	deletes bool
 }
 
 type blobLife struct {
@@ -94,31 +97,40 @@ func (h *blobHistory) deaths() {
 			continue
 		}
 		delete(h.under.lives, n)
+		h.t.Logf("  %s dies", n)
 		if life.unseen {
 			continue
 		}
-		queued, now := h.queuedAt(n), h.w.now
-		switch {
-		case queued.IsZero():
-			h.t.Fatalf("%s died, and it wasn't queued", n)
-		case now.Sub(queued) < h.under.grace:
-			h.t.Fatalf("%s, queued at %s, died within its grace time at %s", n, queued, now)
-		case now.Sub(life.uploaded) < h.minAge:
-			h.t.Fatalf("%s, uploaded at %s, died young at %s", n, life.uploaded, now)
-		case life.uploaded.After(queued):
-			h.t.Fatalf("%s, uploaded at %s, after it was queued at %s, died", n, life.uploaded, queued)
+		why := []string{n + " died, and it wasn't queued"}
+		for _, e := range h.w.entries() {
+			if e.Path != spelled(n) && e.Path != "s3a://media/"+n {
+				continue
+			}
+			early := h.early(life, e.At)
+			if early == "" {
+				why = nil
+				break
+			}
+			why = append(why, fmt.Sprintf("%s, uploaded at %s, and queued at %s as %s, died %s, at %s", n, life.uploaded, e.At, e.Path, early, h.w.now))
+		}
+		if why != nil {
+			h.t.Fatal(why[len(why)-1])
 		}
 	}
 }
 
-// queuedAt is when a blob was queued, zero if it isn't.
-func (h *blobHistory) queuedAt(name string) time.Time {
-	for _, e := range h.w.entries() {
-		if e.Path == spelled(name) {
-			return e.At
-		}
+// early says why a blob that was queued at some time mustn't have died yet, ""
+// if it may.
+func (h *blobHistory) early(life blobLife, queued time.Time) string {
+	switch now := h.w.now; {
+	case now.Sub(queued) < h.under.grace:
+		return "within its grace time"
+	case now.Sub(life.uploaded) < h.minAge:
+		return "young"
+	case life.uploaded.After(queued):
+		return "though it is another by now"
 	}
-	return time.Time{}
+	return ""
 }
 
 // gaveUp reports an error that a run may end with if the table changes under it.

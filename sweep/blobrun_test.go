@@ -20,6 +20,7 @@ func (h *blobHistory) request() PlanRequest {
 	}
 	blobs.Grace, blobs.MinAge, blobs.Wait = &grace, &h.minAge, h.one(8) == 0
 	req.Hudi.Blobs, req.Hudi.NoOtherWriters = blobs, true
+	req.Inventory.Maps = append(req.Inventory.Maps, Map{From: "s3a://media/", To: req.Inventory.Maps[0].To})
 	req.Tuning.Workers = 1
 	if h.paced {
 		req.Tuning.DeleteRate = 0.1
@@ -76,7 +77,9 @@ func (h *blobHistory) carryOut(req PlanRequest, later bool, step func(store.Call
 		if h.under == outer {
 			return step(c) // it plans
 		}
-		h.deaths()
+		if h.under.deletes = h.under.deletes || c.Op == "delete"; h.under.deletes {
+			h.deaths()
+		}
 		i := step(c)
 		if life, ok := h.under.lives[c.Name]; ok && c.Op == "stat" {
 			life.unseen = false
@@ -112,7 +115,7 @@ func (h *blobHistory) carryOut(req PlanRequest, later bool, step func(store.Call
 func (h *blobHistory) within() func(store.Call) store.Injection {
 	moments := []func(store.Call) bool{
 		ends("create", ".blob_drain.parquet"), ends("create", ".clean.requested"), ends("create", ".parquet"), ends("create", ".blob_drain"),
-		func(c store.Call) bool { return c.Op == "delete" },
+		func(c store.Call) bool { return c.Op == "delete" }, h.dying, h.dying,
 		func(c store.Call) bool { return c.Op == "stat" && slices.Contains(h.names, c.Name) },
 	}
 	between := false // the judgement and the look under the lock
@@ -150,6 +153,11 @@ func (h *blobHistory) within() func(store.Call) store.Injection {
 	}
 }
 
+// dying is the delete of a blob.
+func (h *blobHistory) dying(c store.Call) bool {
+	return c.Op == "delete" && slices.Contains(h.names, c.Name)
+}
+
 // come lets the writer come before a call of a run, that may lie between the
 // judgement and the look under the lock.
 func (h *blobHistory) come(c store.Call, between bool) {
@@ -163,7 +171,7 @@ func (h *blobHistory) come(c store.Call, between bool) {
 		w := h.m.begin(h.m.writeAction())
 		h.m.write(w, h.m.group("1"), h.waiting())
 		h.began(w)
-	case h.paced && c.Op == "delete" && slices.Contains(h.names, c.Name) && h.yes():
+	case h.paced && h.dying(c) && h.one(4) > 0:
 		h.cross(c.Name)
 	case h.one(8) == 0:
 		if _, _, err := h.carryOut(h.request(), false, undisturbed); err != nil && !gaveUp(err) {

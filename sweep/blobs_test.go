@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -139,6 +140,15 @@ func (w *blobWorld) blobs() string {
 }
 
 func spelled(name string) string { return "s3://media/" + name }
+
+// objectOf is the blob that a spelling may mean.
+func objectOf(spelling string) string {
+	name, err := url.PathUnescape(path.Base(spelling))
+	if err != nil {
+		return spelling
+	}
+	return name
+}
 
 // pass lets hours go by.
 func (w *blobWorld) pass(hours int) { w.tick(time.Duration(hours) * time.Hour) }

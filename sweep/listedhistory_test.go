@@ -50,6 +50,9 @@ func newListedHistory(t *testing.T, seed uint64) *listedHistory {
 	w.shaped(tableShapes[h.one(len(tableShapes))])
 	h.m = newListedModel(w, []int{6, 8, 9}[h.one(3)], h.yes())
 	b.m = h.m.blobModel
+	if !h.m.mor && h.one(3) == 0 {
+		h.m.changeLogs()
+	}
 	h.policy = h.anyPolicy()
 	h.config = "hoodie.write.lock.provider=org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider\n"
 	for _, key := range []string{"hoodie.clean.incremental.enabled=false", "hoodie.write.empty.clean.interval.hours=1", "hoodie.clean.trigger.max.commits=2", "hoodie.clean.max.commits.to.clean=2"} {

@@ -232,7 +232,11 @@ func (m *listedModel) rollback(w *modelWrite) {
 			continue
 		}
 		if !p.log || m.layout == timeline.Layout2 {
-			change.Gone.Add(partitionIn(p.file), path.Base(p.file), 0)
+			for _, f := range []string{p.file, p.cdc} {
+				if f != "" {
+					change.Gone.Add(partitionIn(f), path.Base(f), 0)
+				}
+			}
 			continue
 		}
 		g := m.groups[p.group]
