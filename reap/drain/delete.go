@@ -137,7 +137,11 @@ func (d *drain) publish(ctx context.Context, v *verdict) (intent *blobqueue.Inte
 		*v = *now
 	}
 	stood := v.dead
-	if err := d.requeued(bound, v); err != nil || v.dead == 0 {
+	err = d.requeued(bound, v)
+	if err != nil && bound.Err() != nil && ctx.Err() == nil {
+		return nil, true, nil
+	}
+	if err != nil || v.dead == 0 {
 		return nil, false, err
 	}
 	if r != nil || v.dead != stood {
