@@ -105,7 +105,7 @@ func (h *blobHistory) carryOut(req PlanRequest, later bool, step func(store.Call
 	}
 	before = h.standing()
 	h.under = h.watching(*req.Hudi.Blobs.Grace)
-	r, err = w.engine().Apply(context.Background(), p, ApplyRequest{}, nil)
+	r, err = w.engine().Apply(context.Background(), p, ApplyRequest{Tuning: req.Tuning}, nil)
 	w.date()
 	h.deaths()
 	return before, r, err
