@@ -57,33 +57,26 @@ func EndHold(ctx context.Context, w store.Writer, planID string) error {
 //
 // Errors: Damaged for one that can't be read; those of the store.
 func Holds(ctx context.Context, r store.Reader) (list []Hold, err error) {
-	req := store.PageRequest{Prefix: holdDir + "/", Dirs: true}
-	for {
-		page, err := r.List(ctx, req)
+	for e, err := range store.Folder(ctx, r, holdDir+"/") {
 		if errors.Is(err, fs.ErrNotExist) {
 			return list, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range page.Entries {
-			if e.Kind != store.File || !strings.HasSuffix(e.Name, holdExt) {
-				continue
-			}
-			h, err := readHold(ctx, r, e.Name)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // it ended meanwhile
-			}
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, h)
+		if e.Kind != store.File || !strings.HasSuffix(e.Name, holdExt) {
+			continue
 		}
-		if page.Next == "" {
-			return list, nil
+		h, err := readHold(ctx, r, e.Name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it ended meanwhile
 		}
-		req.Token = page.Next
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, h)
 	}
+	return list, nil
 }
 
 func readHold(ctx context.Context, r store.Reader, name string) (h Hold, err error) {
