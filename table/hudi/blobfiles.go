@@ -10,6 +10,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/blob/shape"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
 	"github.com/lakesweep/lakesweep/table/hudi/folder"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
@@ -206,7 +207,7 @@ func (t *Table) Committed(ctx context.Context, instant string) (bool, error) {
 // those of the store; with the columns Unsupported for a bootstrapped table
 // that refers to blobs.
 // Source: spec/hudi-metadata-table.md section 5.
-func (t *Table) BlobColumns(ctx context.Context, more []string) (blob.Columns, error) {
+func (t *Table) BlobColumns(ctx context.Context, more []string) (shape.Columns, error) {
 	columns, _, err := t.LookForBlobs(ctx, more)
 	return columns, err
 }
@@ -214,14 +215,14 @@ func (t *Table) BlobColumns(ctx context.Context, more []string) (blob.Columns, e
 // LookForBlobs is BlobColumns that also reports whether the schemas which it
 // went by are known to hold no struct of a blob's shape, of the logical type or
 // not: then no record refers to a blob.
-func (t *Table) LookForBlobs(ctx context.Context, more []string) (columns blob.Columns, none bool, err error) {
+func (t *Table) LookForBlobs(ctx context.Context, more []string) (columns shape.Columns, none bool, err error) {
 	columns, schemas, err := t.blobColumns(ctx, more)
 	if err == nil && len(columns) > 0 {
 		return columns, false, t.Whole()
 	}
 	for _, s := range schemas {
-		shaped, serr := blob.Shaped(s)
-		if err = errors.Join(err, serr); shaped || err != nil {
+		schema, serr := shape.Parse(s)
+		if err = errors.Join(err, serr); err != nil || schema.Shaped() {
 			return columns, false, t.snap.Wrap(err)
 		}
 	}
@@ -241,7 +242,7 @@ func (t *Table) Whole() error {
 }
 
 // blobColumns also returns the schemas that it went by.
-func (t *Table) blobColumns(ctx context.Context, more []string) (columns blob.Columns, schemas []string, err error) {
+func (t *Table) blobColumns(ctx context.Context, more []string) (columns shape.Columns, schemas []string, err error) {
 	if plain, err := t.plain(); err != nil || plain && len(more) == 0 {
 		return nil, t.schemas, t.snap.Wrap(err)
 	}
@@ -252,7 +253,7 @@ func (t *Table) blobColumns(ctx context.Context, more []string) (columns blob.Co
 	if schema == "" {
 		return more, nil, nil
 	}
-	if columns, err = blob.Detect(schema); err == nil {
+	if columns, err = shape.Detect(schema); err == nil {
 		columns, err = columns.With(schema, more)
 	}
 	return columns, []string{schema}, t.snap.Wrap(err)
@@ -262,7 +263,7 @@ func (t *Table) blobColumns(ctx context.Context, more []string) (columns blob.Co
 // them a column that refers to blobs.
 func (t *Table) plain() (bool, error) {
 	for _, s := range t.schemas {
-		if columns, err := blob.Detect(s); err != nil || len(columns) > 0 {
+		if columns, err := shape.Detect(s); err != nil || len(columns) > 0 {
 			return false, err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/blob/shape"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
 	"github.com/lakesweep/lakesweep/table/hudi/internal/fixture"
 )
@@ -25,7 +26,7 @@ import (
 func TestReferencesOfFixtures(t *testing.T) {
 	fixture.Each(t, func(t *testing.T, c *fixture.Case) {
 		table := openAt(t, c.Table, modelStart)
-		var columns blob.Columns
+		var columns shape.Columns
 		var err error
 		if c.Expected.BlobColumn != "" {
 			if columns, err = table.BlobColumns(t.Context(), nil); err != nil {
@@ -48,7 +49,7 @@ func TestReferencesOfFixtures(t *testing.T) {
 				}
 			}
 		}
-		err = blob.References(t.Context(), o, columns, files, func(f blob.File, r blob.Reference, _ bool) error {
+		err = blob.References(t.Context(), o, columns, files, func(f blob.File, r shape.Reference, _ bool) error {
 			if r.OutOfLine && !r.Pending {
 				text := fmt.Sprint(r.Path, " ", r.Managed)
 				if k := string(f.Key); !slices.Contains(got[k], text) {
@@ -190,7 +191,7 @@ func deletable(t *testing.T, c *fixture.Case, p fixture.Policy) (gone, candidate
 		t.Fatal(err)
 	}
 	set := map[string]bool{}
-	err = blob.References(t.Context(), o, columns, split(true), func(_ blob.File, r blob.Reference, column bool) error {
+	err = blob.References(t.Context(), o, columns, split(true), func(_ blob.File, r shape.Reference, column bool) error {
 		if column && r.Managed && r.OutOfLine {
 			set[r.Path] = true
 		}

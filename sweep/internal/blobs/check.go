@@ -13,6 +13,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/blob/shape"
 	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
 )
@@ -122,7 +123,7 @@ func (t *Table) gather(ctx context.Context, w Write, refs *references) error {
 		files = append(files, f)
 	}
 	o := t.judgeOptions(refs.own)
-	emit := func(_ blob.File, r blob.Reference, _ bool) error {
+	emit := func(_ blob.File, r shape.Reference, _ bool) error {
 		if r.Path != "" {
 			refs.exact[r.Path] = true
 		}

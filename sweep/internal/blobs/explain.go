@@ -9,6 +9,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/blob/shape"
 	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
 )
 
@@ -30,7 +31,7 @@ func (t *Table) Explain(ctx context.Context, uri string) (table.Explanation, err
 	forms := names.Forms(lake.BlobID(uri))
 	var committed, pending []table.Because
 	more := 0
-	emit := func(f blob.File, r blob.Reference, _ bool) error {
+	emit := func(f blob.File, r shape.Reference, _ bool) error {
 		if !slices.ContainsFunc(names.Forms(lake.BlobID(r.Path)), func(form string) bool { return slices.Contains(forms, form) }) {
 			return nil
 		}
@@ -96,7 +97,7 @@ func (t *Table) explainQueued(ctx context.Context, names *lake.BlobNames, forms 
 	return nil
 }
 
-func refers(f blob.File, r blob.Reference, uri string) string {
+func refers(f blob.File, r shape.Reference, uri string) string {
 	rule := string(f.Key) + " refers to it in " + r.Column
 	if r.RecordKey != "" {
 		rule += fmt.Sprintf(", record %q", r.RecordKey)

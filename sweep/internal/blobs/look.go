@@ -6,14 +6,14 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
-	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/blob/shape"
 	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
 	"github.com/lakesweep/lakesweep/table/hudi/cleanplan"
 )
 
 // Look is what a look for columns that refer to blobs found.
 type Look struct {
-	columns blob.Columns
+	columns shape.Columns
 	none    bool  // no record can refer to a blob
 	err     error // it couldn't be found out, or the blobs can't be judged
 }

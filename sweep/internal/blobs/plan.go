@@ -13,6 +13,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/blob/shape"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
 )
 
@@ -67,7 +68,7 @@ func (t *Table) Planner(ctx context.Context, seen Look) (*Planner, error) {
 type Planner struct {
 	t       *Table
 	names   *lake.BlobNames
-	columns blob.Columns
+	columns shape.Columns
 	judge   blob.Options
 	due     time.Time
 	memory  int64
@@ -161,7 +162,7 @@ func (p *Planner) cleaned(ctx context.Context) (expired, stay []blob.File, err e
 // gather sorts the managed references of dead files, each with its file.
 func (p *Planner) gather(ctx context.Context, expired []blob.File, to *filelist.Sorter) error {
 	p.counts.Files.Expired = int64(len(expired))
-	emit := func(f blob.File, r blob.Reference, column bool) error {
+	emit := func(f blob.File, r shape.Reference, column bool) error {
 		if !column || !r.Managed || !r.OutOfLine || r.Path == "" {
 			return nil
 		}

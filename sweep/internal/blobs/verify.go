@@ -18,6 +18,7 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/blob/shape"
 )
 
 // Verify names references below the allowed roots whose blob is missing,
@@ -52,7 +53,7 @@ func (t *Table) Verify(ctx context.Context, emit func(table.Finding) error) (err
 	sorted := filelist.NewSorter("", t.Memory/8)
 	defer func() { err = errors.Join(err, sorted.Close()) }()
 	referenced := keyset.New()
-	keep := func(f blob.File, r blob.Reference, _ bool) error {
+	keep := func(f blob.File, r shape.Reference, _ bool) error {
 		id := lake.BlobID(r.Path)
 		for _, form := range names.Forms(id) {
 			referenced.Add(lake.Key(form))

@@ -30,13 +30,3 @@ func (f File) Group() Group { return Group{f.Partition, f.FileID} }
 
 // Group is a file group: ids are unique in a partition, not in a table.
 type Group struct{ Partition, FileID string }
-
-// Reference is one reference of a record to an external file.
-type Reference struct {
-	Path      string // as spelled
-	Managed   bool   // Hudi may delete it
-	OutOfLine bool   // of type OUT_OF_LINE
-	Column    string // path of the struct, such as "img" or "st.b"
-	RecordKey string // "" if it wasn't asked for or isn't known
-	Pending   bool   // in a log block whose instant isn't complete
-}

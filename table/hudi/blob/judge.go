@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lakesweep/lakesweep/lake"
+	"github.com/lakesweep/lakesweep/table/hudi/blob/shape"
 )
 
 // Judge finds out which candidates nothing refers to. Safe for concurrent use
@@ -309,7 +310,7 @@ func (r *round) votes(ctx context.Context, f File) (v votes, err error) {
 		v.ruledOut = len(v.passed)+len(v.ruled)+s.filtered > 0
 		return v, err
 	}
-	res, err := r.o.logBlocks(ctx, f, func(ref Reference, _ bool) error {
+	res, err := r.o.logBlocks(ctx, f, func(ref shape.Reference, _ bool) error {
 		if ref.Pending {
 			add(&v.pending, ref.Path)
 		} else {

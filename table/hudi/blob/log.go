@@ -10,6 +10,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/hudi/blob/shape"
 	"github.com/lakesweep/lakesweep/table/hudi/logblock"
 )
 
@@ -30,7 +31,7 @@ type logResult struct {
 // read yields the references of a log file.
 //
 // Errors: Damaged, Unsupported; the source's.
-func (l *logReader) read(ctx context.Context, at io.ReaderAt, size int64, emit func(Reference, bool) error) (res logResult, err error) {
+func (l *logReader) read(ctx context.Context, at io.ReaderAt, size int64, emit func(shape.Reference, bool) error) (res logResult, err error) {
 	for b, err := range logblock.Blocks(at, size) {
 		if err == nil {
 			err = l.block(ctx, b, &res, emit)
@@ -42,7 +43,7 @@ func (l *logReader) read(ctx context.Context, at io.ReaderAt, size int64, emit f
 	return res, nil
 }
 
-func (l *logReader) block(ctx context.Context, b logblock.Block, res *logResult, emit func(Reference, bool) error) error {
+func (l *logReader) block(ctx context.Context, b logblock.Block, res *logResult, emit func(shape.Reference, bool) error) error {
 	switch b.Type {
 	case logblock.Corrupt:
 		res.torn = true
@@ -55,7 +56,7 @@ func (l *logReader) block(ctx context.Context, b logblock.Block, res *logResult,
 		return err
 	}
 	res.pending = res.pending || !done
-	each := func(r Reference, marked bool) error {
+	each := func(r shape.Reference, marked bool) error {
 		r.Pending = !done
 		return emit(r, marked)
 	}
@@ -68,30 +69,28 @@ func (l *logReader) block(ctx context.Context, b logblock.Block, res *logResult,
 	return &lake.Error{Op: "read log file", Kind: lake.Unsupported, Err: fmt.Errorf("references in blocks of type %d can't be read", b.Type)}
 }
 
-func (l *logReader) avro(b logblock.Block, emit func(Reference, bool) error) error {
+func (l *logReader) avro(b logblock.Block, emit func(shape.Reference, bool) error) error {
 	text := b.Header[logblock.Schema]
 	known, err := l.schemas.get(text)
 	if err != nil {
 		return err
 	}
 	schema, marked := known.schema, known.blobs
-	images := b.Type == logblock.CDCData && schema.images()
-	if !schema.shaped && !images {
+	images := b.Type == logblock.CDCData && schema.Images()
+	if !schema.Shaped() && !images {
 		return nil
 	}
 	content, err := b.Content()
 	if err != nil {
 		return err
 	}
-	r := recordReader{schema: schema, emit: func(ref Reference) error { return emit(ref, marked.cover(ref.Column)) }}
+	r := shape.Reader{Schema: schema, Emit: func(ref shape.Reference) error { return emit(ref, marked.Cover(ref.Column)) }}
 	if images {
-		r.image = func(text string) error {
-			return imageReferences(text, func(ref Reference) error { return emit(ref, false) })
-		}
+		r.Image = func(ref shape.Reference) error { return emit(ref, false) }
 	}
 	for record, err := range logblock.Records(content) {
 		if err == nil {
-			err = r.read(record)
+			err = r.Read(record)
 		}
 		if err != nil {
 			return err
@@ -109,8 +108,8 @@ type schemas struct {
 }
 
 type knownSchema struct {
-	schema *avroSchema
-	blobs  Columns // of the logical type
+	schema *shape.Schema
+	blobs  shape.Columns // of the logical type
 }
 
 // mostSchemas bounds what is kept.
@@ -122,11 +121,11 @@ func (s *schemas) get(text string) (knownSchema, error) {
 	if k, ok := s.known[text]; ok {
 		return k, nil
 	}
-	schema, err := parseSchema(text)
+	schema, err := shape.Parse(text)
 	if err != nil {
 		return knownSchema{}, err
 	}
-	k := knownSchema{schema, schema.blobs()}
+	k := knownSchema{schema, schema.Blobs()}
 	if s.known == nil || len(s.known) >= mostSchemas {
 		s.known = make(map[string]knownSchema)
 	}
@@ -135,7 +134,7 @@ func (s *schemas) get(text string) (knownSchema, error) {
 }
 
 // parquet reads a Parquet content.
-func (l *logReader) parquet(ctx context.Context, b logblock.Block, emit func(Reference, bool) error) error {
+func (l *logReader) parquet(ctx context.Context, b logblock.Block, emit func(shape.Reference, bool) error) error {
 	section := b.Section()
 	f, err := openParquet(newSource(ctx, contentStore{at: section}, "", section.Size()), l.schemas)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/lake/column"
+	"github.com/lakesweep/lakesweep/table/hudi/blob/shape"
 	"github.com/lakesweep/lakesweep/table/internal/leaf"
 )
 
@@ -76,7 +77,7 @@ func (f *parquetFile) fault(err error) error {
 func (f *parquetFile) find(c *parquet.Column, path []string) {
 	if leaves, ok := shapeOf(c); ok {
 		leaves.column = strings.Join(path, ".")
-		if key := f.file.Root().Column(recordKey); key != nil && key.Leaf() && leaves.path.MaxRepetitionLevel() == 0 {
+		if key := f.file.Root().Column(shape.RecordKey); key != nil && key.Leaf() && leaves.path.MaxRepetitionLevel() == 0 {
 			leaves.key = key
 		}
 		f.structs = append(f.structs, leaves)
@@ -130,18 +131,18 @@ func converted(c *parquet.Column, names ...string) bool {
 
 // shapeOf returns the leaves of a struct with reference.external_path.
 func shapeOf(c *parquet.Column) (l parquetLeaves, ok bool) {
-	reference := c.Column(fieldReference)
+	reference := c.Column(shape.FieldReference)
 	if reference == nil || reference.Leaf() {
 		return l, false
 	}
-	l.path = reference.Column(fieldPath)
+	l.path = reference.Column(shape.FieldPath)
 	if l.path == nil || !l.path.Leaf() || l.path.Type().Kind() != parquet.ByteArray {
 		return l, false
 	}
-	if m := reference.Column(fieldManaged); m != nil && m.Leaf() && m.Type().Kind() == parquet.Boolean {
+	if m := reference.Column(shape.FieldManaged); m != nil && m.Leaf() && m.Type().Kind() == parquet.Boolean {
 		l.managed = m
 	}
-	if k := c.Column(fieldType); k != nil && k.Leaf() && k.Type().Kind() == parquet.ByteArray {
+	if k := c.Column(shape.FieldType); k != nil && k.Leaf() && k.Type().Kind() == parquet.ByteArray {
 		l.kind = k
 	}
 	for _, beside := range []**parquet.Column{&l.managed, &l.kind} {
@@ -164,7 +165,7 @@ func (f *parquetFile) mark(known *schemas) error {
 		return err
 	}
 	for i := range f.structs {
-		f.structs[i].marked = k.blobs.cover(f.structs[i].column)
+		f.structs[i].marked = k.blobs.Cover(f.structs[i].column)
 	}
 	return nil
 }
@@ -195,7 +196,7 @@ func (f *parquetFile) paths(s *sieve, emit func(path string) error) error {
 
 // references yields every reference with what belongs to it, and whether the
 // file's own schema calls the struct a blob.
-func (f *parquetFile) references(emit func(Reference, bool) error) error {
+func (f *parquetFile) references(emit func(shape.Reference, bool) error) error {
 	return f.fault(column.Guard(func() error {
 		kept := len(f.src.spans)
 		for g := range f.file.RowGroups() {
@@ -212,7 +213,7 @@ func (f *parquetFile) references(emit func(Reference, bool) error) error {
 
 // lockstep reads the leaves of one struct side by side: where none is repeated
 // within the struct they have a value, or a null, for each place of it.
-func (f *parquetFile) lockstep(group int, s parquetLeaves, emit func(Reference, bool) error) (err error) {
+func (f *parquetFile) lockstep(group int, s parquetLeaves, emit func(shape.Reference, bool) error) (err error) {
 	var cursors []*column.Cursor
 	var want []*chunk
 	at := [4]int{-1, -1, -1, -1} // the cursor of path, managed, type and key
@@ -271,7 +272,7 @@ func (f *parquetFile) told(err error) error {
 }
 
 // reference makes a reference of the i-th values of path, managed, type and key.
-func reference(values [4][]parquet.Value, i int) Reference {
+func reference(values [4][]parquet.Value, i int) shape.Reference {
 	get := func(list []parquet.Value) parquet.Value {
 		if list == nil {
 			return parquet.Value{}
@@ -279,7 +280,7 @@ func reference(values [4][]parquet.Value, i int) Reference {
 		return list[i]
 	}
 	managed := get(values[1])
-	return Reference{Path: text(get(values[0])), Managed: !managed.IsNull() && managed.Boolean(), OutOfLine: text(get(values[2])) == outOfLine, RecordKey: text(get(values[3]))}
+	return shape.Reference{Path: text(get(values[0])), Managed: !managed.IsNull() && managed.Boolean(), OutOfLine: text(get(values[2])) == shape.OutOfLine, RecordKey: text(get(values[3]))}
 }
 
 func text(v parquet.Value) string {

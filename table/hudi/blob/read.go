@@ -12,6 +12,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/table/hudi/blob/shape"
 )
 
 // unreadable reports an error that is about one file: it is gone, torn, or of
@@ -30,7 +31,7 @@ func unreadable(err error) bool {
 //
 // Errors: those of files, of the store and of emit. A file that can't be read
 // is told to unread, whose error ends the call.
-func References(ctx context.Context, o Options, columns Columns, files iter.Seq2[File, error], emit func(f File, r Reference, blob bool) error, unread func(File, error) error) error {
+func References(ctx context.Context, o Options, columns shape.Columns, files iter.Seq2[File, error], emit func(f File, r shape.Reference, blob bool) error, unread func(File, error) error) error {
 	o.schemas = new(schemas)
 	var mu sync.Mutex
 	group, gctx := errgroup.WithContext(ctx)
@@ -40,10 +41,10 @@ func References(ctx context.Context, o Options, columns Columns, files iter.Seq2
 			return errors.Join(err, group.Wait())
 		}
 		group.Go(func() error {
-			err := o.references(gctx, f, func(r Reference, marked bool) error {
+			err := o.references(gctx, f, func(r shape.Reference, marked bool) error {
 				mu.Lock()
 				defer mu.Unlock()
-				return emit(f, r, marked || columns.cover(r.Column))
+				return emit(f, r, marked || columns.Cover(r.Column))
 			})
 			if err == nil || !unreadable(err) {
 				return err
@@ -64,7 +65,7 @@ func (o Options) workers() int {
 }
 
 // references yields all references of one file.
-func (o Options) references(ctx context.Context, f File, emit func(Reference, bool) error) (err error) {
+func (o Options) references(ctx context.Context, f File, emit func(shape.Reference, bool) error) (err error) {
 	defer func() { err = named(f, err) }()
 	if f.Log {
 		_, err := o.logBlocks(ctx, f, emit)
@@ -79,7 +80,7 @@ func (o Options) references(ctx context.Context, f File, emit func(Reference, bo
 }
 
 // logBlocks reads a log file.
-func (o Options) logBlocks(ctx context.Context, f File, emit func(Reference, bool) error) (res logResult, err error) {
+func (o Options) logBlocks(ctx context.Context, f File, emit func(shape.Reference, bool) error) (res logResult, err error) {
 	if f, err = o.sized(ctx, f); err != nil {
 		return res, err
 	}

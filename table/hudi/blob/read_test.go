@@ -13,6 +13,7 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/store/mem"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/blob/shape"
 	. "github.com/lakesweep/lakesweep/table/hudi/blobtest"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
 	"github.com/lakesweep/lakesweep/table/hudi/logblock"
@@ -66,11 +67,11 @@ func seq[T any](list ...T) iter.Seq2[T, error] {
 }
 
 // references reads all files, as "path column managed out-of-line key".
-func (w *world) references(columns blob.Columns) (all, candidates []string, unread map[lake.Key]error) {
+func (w *world) references(columns shape.Columns) (all, candidates []string, unread map[lake.Key]error) {
 	w.t.Helper()
 	unread = map[lake.Key]error{}
 	w.o.Keys = true
-	err := blob.References(w.t.Context(), w.o, columns, seq(w.files...), func(_ blob.File, r blob.Reference, column bool) error {
+	err := blob.References(w.t.Context(), w.o, columns, seq(w.files...), func(_ blob.File, r shape.Reference, column bool) error {
 		text := fmt.Sprintf("%s %s %t %t %s", r.Path, r.Column, r.Managed, r.OutOfLine, r.RecordKey)
 		if r.Pending {
 			text += " pending"
@@ -128,7 +129,7 @@ func TestReferencesOfEveryForm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.add(c.file())
-			got, candidates, unread := w.references(blob.Columns{"img", "pics"})
+			got, candidates, unread := w.references(shape.Columns{"img", "pics"})
 			if name == "change block" {
 				if len(unread) > 0 || len(got) != 5 {
 					t.Fatal(got, unread)
@@ -171,7 +172,7 @@ func TestPartialUpdatesAndDeletes(t *testing.T) {
 func TestImagesAsText(t *testing.T) {
 	w := newWorld(t)
 	w.add(TextCDC(t, nil, "1", `{"reference":{"external_path":"s3://media/0"}}`, `{"id":"1","img":{"type":"OUT_OF_LINE","reference":{"external_path":"s3://media/a","managed":true}},"pics":[{"reference":{"external_path":"s3://media/b"}}]}`), ".log.1_0-1-2.cdc")
-	got, candidates, unread := w.references(blob.Columns{"img"})
+	got, candidates, unread := w.references(shape.Columns{"img"})
 	if want := []string{"s3://media/0  false false ", "s3://media/a  false false ", "s3://media/b  false false "}; !slices.Equal(got, want) || len(candidates)+len(unread) > 0 {
 		t.Errorf("%q %q %v", got, candidates, unread)
 	}

@@ -1,10 +1,10 @@
-package blob
+package shape
 
 import "testing"
 
 // A named type may be named again in an object, with a logical type of its own.
 func TestTypesNamedAgainInObjects(t *testing.T) {
-	s, err := parseSchema(`{"type":"record","name":"t","fields":[
+	s, err := Parse(`{"type":"record","name":"t","fields":[
 		{"name":"a","type":{"type":"record","name":"blob","logicalType":"blob","fields":[
 			{"name":"type","type":"string"},
 			{"name":"again","type":["null",{"type":"blob","logicalType":"other"}]},
@@ -14,11 +14,11 @@ func TestTypesNamedAgainInObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a", "b"} {
-		if n := s.root.get(name); !n.shape || n.logical != "blob" || n.get(fieldReference) == nil {
+		if n := s.root.get(name); !n.shape || n.logical != "blob" || n.get(FieldReference) == nil {
 			t.Errorf("%s: %+v", name, n)
 		}
 	}
-	if n := s.root.get("a").get("again").only(kindRecord); !n.shape || n.get(fieldReference) == nil || n.logical != "other" {
+	if n := s.root.get("a").get("again").only(kindRecord); !n.shape || n.get(FieldReference) == nil || n.logical != "other" {
 		t.Errorf("within itself: %+v", n)
 	}
 }

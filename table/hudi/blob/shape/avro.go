@@ -1,4 +1,4 @@
-package blob
+package shape
 
 import (
 	"encoding/binary"
@@ -9,27 +9,27 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 )
 
-// recordReader finds the references in Avro binary records of one schema. One
+// Reader finds the references in Avro binary records of one schema. One
 // goroutine may use it.
-type recordReader struct {
-	schema *avroSchema
-	emit   func(Reference) error
-	image  func(text string) error // told the images of a change that are text; nil for other records
-	rest   []byte
-	path   []string
-	key    string // of the record
-	depth  int
+type Reader struct {
+	Schema *Schema
+	// Emit is told each reference; its error ends the record.
+	Emit func(Reference) error
+	// Image is told those in the images of a change that are JSON text; nil leaves text alone, as in records that are no changes.
+	Image func(Reference) error
+
+	rest  []byte
+	path  []string
+	key   string // of the record
+	depth int
 }
 
-// recordKey is the field in which Hudi keeps a record's key.
-const recordKey = "_hoodie_record_key"
-
-// read reads one record.
+// Read reads one record.
 //
 // Errors: Damaged where the bytes don't fit the schema.
-func (r *recordReader) read(record []byte) error {
+func (r *Reader) Read(record []byte) error {
 	r.rest, r.path, r.key, r.depth = record, r.path[:0], "", 0
-	if err := r.value(r.schema.root); err != nil {
+	if err := r.value(r.Schema.root); err != nil {
 		return err
 	}
 	if len(r.rest) > 0 {
@@ -44,7 +44,7 @@ func badRecord(format string, args ...any) error {
 
 var errRecordEnds = badRecord("the record ends early")
 
-func (r *recordReader) value(n *node) error {
+func (r *Reader) value(n *node) error {
 	if r.depth++; r.depth > 4*maxDepth {
 		return badRecord("values more than %d deep", 4*maxDepth)
 	}
@@ -81,13 +81,13 @@ func (r *recordReader) value(n *node) error {
 	return r.record(n)
 }
 
-func (r *recordReader) record(n *node) error {
+func (r *Reader) record(n *node) error {
 	if n.shape {
 		return r.blob(n)
 	}
 	top := len(r.path) == 0
 	for _, f := range n.fields {
-		if top && f.name == recordKey {
+		if top && f.name == RecordKey {
 			text, err := r.textOf(f.node)
 			if err != nil {
 				return err
@@ -95,10 +95,10 @@ func (r *recordReader) record(n *node) error {
 			r.key = text
 			continue
 		}
-		if top && r.image != nil && isImage(f) {
+		if top && r.Image != nil && isImage(f) {
 			text, err := r.textOf(f.node)
 			if err == nil {
-				err = r.image(text)
+				err = imageReferences(text, r.Image)
 			}
 			if err != nil {
 				return err
@@ -115,18 +115,18 @@ func (r *recordReader) record(n *node) error {
 }
 
 // blob reads a struct of a blob's shape.
-func (r *recordReader) blob(n *node) error {
+func (r *Reader) blob(n *node) error {
 	ref, found := Reference{RecordKey: r.key}, false
 	depth := len(r.path)
 	for _, f := range n.fields {
 		var err error
 		r.path = append(r.path[:depth], f.name)
 		switch f.name {
-		case fieldType:
+		case FieldType:
 			var text string
 			text, err = r.textOf(f.node)
-			ref.OutOfLine = text == outOfLine
-		case fieldReference:
+			ref.OutOfLine = text == OutOfLine
+		case FieldReference:
 			found, err = r.reference(f.node, &ref)
 		default:
 			err = r.value(f.node)
@@ -140,10 +140,10 @@ func (r *recordReader) blob(n *node) error {
 		return nil
 	}
 	ref.Column = strings.Join(r.path, ".")
-	return r.emit(ref)
+	return r.Emit(ref)
 }
 
-func (r *recordReader) reference(n *node, ref *Reference) (found bool, err error) {
+func (r *Reader) reference(n *node, ref *Reference) (found bool, err error) {
 	for n.kind == kindUnion {
 		if n, err = r.branch(n); err != nil {
 			return false, err
@@ -156,10 +156,10 @@ func (r *recordReader) reference(n *node, ref *Reference) (found bool, err error
 	for _, f := range n.fields {
 		r.path = append(r.path[:depth], f.name)
 		switch f.name {
-		case fieldPath:
+		case FieldPath:
 			ref.Path, err = r.textOf(f.node)
 			found = true
-		case fieldManaged:
+		case FieldManaged:
 			ref.Managed, err = r.boolOf(f.node)
 		default:
 			err = r.value(f.node)
@@ -172,7 +172,7 @@ func (r *recordReader) reference(n *node, ref *Reference) (found bool, err error
 }
 
 // textOf reads a string, bytes or enum, in unions too; "" for other values.
-func (r *recordReader) textOf(n *node) (string, error) {
+func (r *Reader) textOf(n *node) (string, error) {
 	for n.kind == kindUnion {
 		b, err := r.branch(n)
 		if err != nil {
@@ -193,7 +193,7 @@ func (r *recordReader) textOf(n *node) (string, error) {
 	return "", r.value(n)
 }
 
-func (r *recordReader) boolOf(n *node) (bool, error) {
+func (r *Reader) boolOf(n *node) (bool, error) {
 	for n.kind == kindUnion {
 		b, err := r.branch(n)
 		if err != nil {
@@ -216,7 +216,7 @@ func errorOr(err error, format string, args ...any) error {
 }
 
 // items reads the blocks of an array or map.
-func (r *recordReader) items(n *node) error {
+func (r *Reader) items(n *node) error {
 	for {
 		count, err := r.long()
 		if err != nil || count == 0 {
@@ -248,7 +248,7 @@ func (r *recordReader) items(n *node) error {
 	}
 }
 
-func (r *recordReader) branch(n *node) (*node, error) {
+func (r *Reader) branch(n *node) (*node, error) {
 	i, err := r.long()
 	if err != nil || i < 0 || i >= int64(len(n.branches)) {
 		return nil, errorOr(err, "branch %d of %d", i, len(n.branches))
@@ -256,7 +256,7 @@ func (r *recordReader) branch(n *node) (*node, error) {
 	return n.branches[i], nil
 }
 
-func (r *recordReader) long() (int64, error) {
+func (r *Reader) long() (int64, error) {
 	v, n := binary.Varint(r.rest)
 	if n <= 0 {
 		return 0, errRecordEnds
@@ -265,7 +265,7 @@ func (r *recordReader) long() (int64, error) {
 	return v, nil
 }
 
-func (r *recordReader) text() (string, error) {
+func (r *Reader) text() (string, error) {
 	n, err := r.long()
 	if err != nil {
 		return "", err
@@ -278,7 +278,7 @@ func (r *recordReader) text() (string, error) {
 	return text, nil
 }
 
-func (r *recordReader) skip(n int64) error {
+func (r *Reader) skip(n int64) error {
 	if n > int64(len(r.rest)) {
 		return errRecordEnds
 	}

@@ -1,4 +1,4 @@
-package blob
+package shape
 
 import (
 	"fmt"
@@ -19,27 +19,19 @@ type Columns []string
 // Errors: Damaged for what is no Avro schema.
 // Source: spec/hudi-metadata-table.md section 5.
 func Detect(schema string) (Columns, error) {
-	s, err := parseSchema(schema)
+	s, err := Parse(schema)
 	if err != nil {
 		return nil, err
 	}
-	return s.blobs(), nil
+	return s.Blobs(), nil
 }
 
-// Shaped reports whether a record in a table's Avro schema has a blob's shape,
-// of the logical type or not.
-//
-// Errors: Damaged for what is no Avro schema.
-func Shaped(schema string) (bool, error) {
-	s, err := parseSchema(schema)
-	if err != nil {
-		return false, err
-	}
-	return s.shaped, nil
-}
+// Shaped reports whether a record in it has a blob's shape, of the logical type
+// or not.
+func (s *Schema) Shaped() bool { return s.shaped }
 
-// blobs returns the paths of the records of the logical type.
-func (s *avroSchema) blobs() (c Columns) {
+// Blobs returns the paths of the records of the logical type.
+func (s *Schema) Blobs() (c Columns) {
 	s.root.each(nil, func(path []string, n *node) bool {
 		if n.logical == "blob" {
 			c = append(c, strings.Join(path, "."))
@@ -58,7 +50,7 @@ func (c Columns) With(schema string, names []string) (Columns, error) {
 	if len(names) == 0 {
 		return c, nil
 	}
-	s, err := parseSchema(schema)
+	s, err := Parse(schema)
 	if err != nil {
 		return nil, err
 	}
@@ -82,19 +74,34 @@ func (c Columns) With(schema string, names []string) (Columns, error) {
 	return slices.Compact(c), nil
 }
 
-// cover reports whether the struct at path is a blob column or lies in one.
-func (c Columns) cover(path string) bool {
+// Cover reports whether the struct at path is a blob column or lies in one.
+func (c Columns) Cover(path string) bool {
 	return slices.ContainsFunc(c, func(name string) bool {
 		rest, ok := strings.CutPrefix(path, name)
 		return ok && (rest == "" || rest[0] == '.')
 	})
 }
 
-// The names of a blob's shape.
+// The names of a blob's shape, and what its type says of an external file.
+//
+// Source: Hudi 1.2.0, HoodieSchema.Blob; spec/hudi-metadata-table.md section 5.
 const (
-	fieldType      = "type"
-	fieldReference = "reference"
-	fieldPath      = "external_path"
-	fieldManaged   = "managed"
-	outOfLine      = "OUT_OF_LINE"
+	FieldType      = "type"
+	FieldReference = "reference"
+	FieldPath      = "external_path"
+	FieldManaged   = "managed"
+	OutOfLine      = "OUT_OF_LINE"
 )
+
+// RecordKey is the field in which Hudi keeps a record's key.
+const RecordKey = "_hoodie_record_key"
+
+// Reference is one reference of a record to an external file.
+type Reference struct {
+	Path      string // as spelled
+	Managed   bool   // Hudi may delete it
+	OutOfLine bool   // of type OUT_OF_LINE
+	Column    string // path of the struct, such as "img" or "st.b"
+	RecordKey string // "" if it wasn't asked for or isn't known
+	Pending   bool   // in a log block whose instant isn't complete
+}

@@ -1,4 +1,4 @@
-package blob
+package shape
 
 import (
 	"fmt"
@@ -48,8 +48,8 @@ type field struct {
 	node *node
 }
 
-// avroSchema is a parsed Avro schema.
-type avroSchema struct {
+// Schema is a parsed Avro schema. Safe for concurrent use.
+type Schema struct {
 	root   *node
 	named  map[string]*node
 	copies []copied // types that are named again with a logical type of their own
@@ -63,12 +63,15 @@ type copied struct{ own, of *node }
 // maxDepth bounds how deep types and values lie in each other.
 const maxDepth = 64
 
-func parseSchema(text string) (*avroSchema, error) {
+// Parse reads a schema as Avro JSON.
+//
+// Errors: Damaged.
+func Parse(text string) (*Schema, error) {
 	var doc any
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		return nil, badSchema("%w", err)
 	}
-	s := &avroSchema{named: make(map[string]*node)}
+	s := &Schema{named: make(map[string]*node)}
 	var err error
 	if s.root, err = s.parse(doc, ""); err != nil {
 		return nil, err
@@ -89,7 +92,7 @@ func badSchema(format string, args ...any) error {
 	return &lake.Error{Op: "read Avro schema", Kind: lake.Damaged, Err: fmt.Errorf(format, args...)}
 }
 
-func (s *avroSchema) parse(doc any, space string) (*node, error) {
+func (s *Schema) parse(doc any, space string) (*node, error) {
 	if s.depth++; s.depth > maxDepth {
 		return nil, badSchema("types more than %d deep", maxDepth)
 	}
@@ -113,7 +116,7 @@ func (s *avroSchema) parse(doc any, space string) (*node, error) {
 	return nil, badSchema("%T where a type should be", doc)
 }
 
-func (s *avroSchema) reference(name, space string) (*node, error) {
+func (s *Schema) reference(name, space string) (*node, error) {
 	if k, ok := primitives[name]; ok {
 		return &node{kind: k}, nil
 	}
@@ -128,7 +131,7 @@ func (s *avroSchema) reference(name, space string) (*node, error) {
 	return nil, badSchema("unknown type %q", name)
 }
 
-func (s *avroSchema) object(d map[string]any, space string) (*node, error) {
+func (s *Schema) object(d map[string]any, space string) (*node, error) {
 	typ, ok := d["type"].(string)
 	if !ok {
 		return s.parse(d["type"], space)
@@ -159,7 +162,7 @@ func (s *avroSchema) object(d map[string]any, space string) (*node, error) {
 }
 
 // define reads a named type.
-func (s *avroSchema) define(n *node, typ string, d map[string]any, space string) error {
+func (s *Schema) define(n *node, typ string, d map[string]any, space string) error {
 	name, _ := d["name"].(string)
 	if name == "" {
 		return badSchema("a %s without a name", typ)
@@ -240,12 +243,12 @@ func (n *node) shaped() bool {
 	if n.kind != kindRecord {
 		return false
 	}
-	reference := n.get(fieldReference)
+	reference := n.get(FieldReference)
 	if reference == nil {
 		return false
 	}
 	return slices.ContainsFunc(append([]*node{reference}, reference.branches...), func(b *node) bool {
-		return b.kind == kindRecord && b.get(fieldPath).only(kindText) != nil
+		return b.kind == kindRecord && b.get(FieldPath).only(kindText) != nil
 	})
 }
 

@@ -1,4 +1,4 @@
-package blob
+package shape
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ func isImage(f field) bool {
 	return (f.name == "before" || f.name == "after") && f.node.only(kindText) != nil && f.node.only(kindRecord) == nil
 }
 
-// images reports whether a schema's records are changes with images as text.
-func (s *avroSchema) images() bool {
+// Images reports whether a schema's records are changes with images as text.
+func (s *Schema) Images() bool {
 	root := s.root.only(kindRecord)
 	return root != nil && slices.ContainsFunc(root.fields, isImage)
 }
@@ -47,7 +47,7 @@ func pathsIn(doc any, within bool, emit func(Reference) error) error {
 		}
 	case map[string]any:
 		for name, one := range d {
-			if err := pathsIn(one, within || name == fieldPath, emit); err != nil {
+			if err := pathsIn(one, within || name == FieldPath, emit); err != nil {
 				return err
 			}
 		}
