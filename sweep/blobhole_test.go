@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
@@ -185,12 +186,12 @@ func TestAlsoReferencesIsNoRelativeName(t *testing.T) {
 // Blob roots that lie in each other are known to both tables.
 func TestRootsWithinRoots(t *testing.T) {
 	claimed := `{"schema":1,"tables":[{"table":"s3://lake/other","table_id":"o","since":"2026-01-01T00:00:00Z"}]}`
-	for name, marker := range map[string]string{"above": lake.ClaimName, "between": "blobs/sub/" + lake.ClaimName} {
+	for name, marker := range map[string]string{"above": lake.ClaimName, "between": "blobs/sub/" + lake.ClaimName, "beside the blob": "blobs/sub/deep/" + lake.ClaimName} {
 		t.Run(name, func(t *testing.T) {
 			w := newBlobWorld(t, t)
-			w.upload("sub/X", "Y")
+			w.upload("sub/deep/X", "Y")
 			w.pass(72)
-			w.commit(map[string][]string{"1a": {"sub/X"}})
+			w.commit(map[string][]string{"1a": {"sub/deep/X"}})
 			w.commit(map[string][]string{"1a": {"Y"}})
 			w.commit(map[string][]string{"1a": {"Y"}})
 			w.put(marker, claimed)
@@ -198,10 +199,60 @@ func TestRootsWithinRoots(t *testing.T) {
 			w.pass(30)
 			w.commit(map[string][]string{"1a": {"Y"}})
 			r, later := w.clean(w.request())
-			if !w.there("sub/X") || err == nil && later == nil && r.Failed == 0 {
-				t.Errorf("there: %v; %v; %+v, %v", w.there("sub/X"), err, r, later)
+			if !w.there("sub/deep/X") || err == nil && later == nil && r.Failed == 0 {
+				t.Errorf("there: %v; %v; %+v, %v", w.there("sub/deep/X"), err, r, later)
 			}
 		})
+	}
+}
+
+// The writes of a table that shares blobs keep them as the table's own do; that
+// one is named makes no other known.
+func TestWritesOfATableThatSharesBlobsKeep(t *testing.T) {
+	shared := func() (w, other *blobWorld, req PlanRequest) {
+		w, other = expired(t), newBlobWorld(t, t)
+		other.now = w.now
+		other.commit(map[string][]string{"1a": {"Y"}})
+		req = w.request()
+		req.Hudi.Blobs.Also = []string{other.table()}
+		return w, other, req
+	}
+	t.Run("in flight as they are queued", func(t *testing.T) {
+		w, other, req := shared()
+		other.begin()
+		w.now = other.now.Add(time.Minute)
+		for range 2 {
+			if _, err := w.clean(req); err != nil || !w.there("X") || w.queued() != "X" {
+				t.Fatalf("there: %t, queued %q, %v", w.there("X"), w.queued(), err)
+			}
+			w.pass(30)
+		}
+	})
+	t.Run("complete between the judgement and the intent", func(t *testing.T) {
+		w, other, req := shared()
+		if _, err := w.clean(req); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(30)
+		if _, err := w.during(req, ends("create", ".blob_drain.parquet"), func() { other.commit(map[string][]string{"2b": {"X"}}) }); err != nil || !w.there("X") {
+			t.Errorf("there: %t, %v", w.there("X"), err)
+		}
+	})
+	t.Run("another table has claimed the root", func(t *testing.T) {
+		w, _, req := shared()
+		w.put("blobs/"+lake.ClaimName, `{"schema":1,"tables":[{"table":"s3://lake/third","table_id":"o","since":"2026-01-01T00:00:00Z"}]}`)
+		if _, err := w.clean(req); lake.KindOf(err) != lake.Refused || w.queued() != "" {
+			t.Errorf("queued %q, %v", w.queued(), err)
+		}
+	})
+}
+
+// A write is told nothing of a file that can't be read.
+func TestCheckCommitOfAFileThatCantBeRead(t *testing.T) {
+	w := expired(t)
+	w.put("table/p=2/torn-0_0-1-2_20260301120000000.parquet", "torn")
+	if c, err := w.engine().CheckCommit(t.Context(), CheckRequest{Plan: PlanRequest{Table: w.table()}, Files: []string{"p=2/torn-0_0-1-2_20260301120000000.parquet"}}); lake.KindOf(err) != lake.Damaged {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package blobqueue
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -212,6 +213,7 @@ func TestCheckTellsAWriterWhatIsBeingDeleted(t *testing.T) {
 		{"a drain that began before the write and ended since", "drained", "20260301075200000", "completed"},
 		{"a drain that ended before the write began", "drained", "20260301080000000", ""},
 		{"an orphan older than the write", "orphan", "20260301080000000", ""},
+		{"an orphan planned since the write began", "orphan", "20260301050000000", "completed"},
 		{"a write whose beginning isn't known", "orphan", "", "completed"},
 		{"another path", "else", "", ""},
 	} {
@@ -249,7 +251,7 @@ func TestCheckInLayout1GoesByTheStoresTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for write, conflicts := range map[string]int{"20260301070500000": 1, "20260301071500000": 0, "": 1} {
+	for write, conflicts := range map[string]int{"20260301070500000": 1, "20260301071500000": 0, "20260301072000000": 1, "": 1} { // the third began unseen
 		answer, err := Check(t.Context(), w, tl, write, spelledAnyhow(func(string) bool { return true }))
 		if err != nil || len(answer.Conflicts) != conflicts {
 			t.Errorf("%s: %+v, %v", write, answer, err)
@@ -307,6 +309,34 @@ func TestClaim(t *testing.T) {
 
 // A claim that a store shows before it is written is somebody's, until its
 // writer must have died.
+// raced is a blob root that another table claims before a claim is replaced.
+type raced struct {
+	*mem.Store
+	before func()
+}
+
+func (r *raced) Replace(ctx context.Context, name string, data []byte, ifMatch string) (string, error) {
+	if before := r.before; before != nil {
+		r.before = nil
+		before()
+	}
+	return r.Store.Replace(ctx, name, data, ifMatch)
+}
+
+// A claim takes no other away that is made at the same time.
+func TestAClaimIsReplacedAsItWasRead(t *testing.T) {
+	s, root := &raced{Store: mem.New(mem.Options{})}, lake.Root{Scheme: "mem", Authority: "b"}
+	put := func(tables string) {
+		s.Put(lake.ClaimName, []byte(`{"schema":1,"tables":[`+tables+`]}`), time.Time{})
+	}
+	put(`{"table":"a"}`)
+	s.before = func() { put(`{"table":"a"},{"table":"c"}`) }
+	err := Claim(t.Context(), s, root, Claimer{Table: "b"}, func(table string) bool { return table == "a" })
+	if lake.KindOf(err) != lake.Refused {
+		t.Errorf("the claim of c is lost: %v", err)
+	}
+}
+
 func TestAnEmptyClaimIsSomebodys(t *testing.T) {
 	root := lake.Root{Scheme: "hdfs", Authority: "n", Path: "blobs"}
 	s := mem.New(mem.Options{})
