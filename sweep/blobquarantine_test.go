@@ -174,3 +174,44 @@ func TestAQuarantineHoldsBlobsOnlyWhereThereMayBeSome(t *testing.T) {
 		})
 	}
 }
+
+// A plan that went on with another quarantine or another journal has slices in
+// two: to empty one ends no hold of the other.
+func TestTwoQuarantinesOfOnePlanHoldBlobsEach(t *testing.T) {
+	for name, second := range map[string]ApplyRequest{
+		"another quarantine": {Quarantine: "other"},
+		"another journal":    {Quarantine: "quarantine", Journal: "other.journal"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newBlobWorld(t, t)
+			w.upload("X", "Y")
+			w.pass(72)
+			w.commit(map[string][]string{"1a": {"X"}, "2b": {"X"}})
+			for range 2 {
+				w.commit(map[string][]string{"1a": {"Y"}, "2b": {"Y"}})
+			}
+			req := w.request()
+			req.Hudi.Blobs = BlobRequest{}
+			p := w.plan(req)
+			one, err := w.engine().Apply(t.Context(), p, ApplyRequest{Quarantine: w.path("quarantine"), MaxDelete: 1}, nil)
+			if lake.KindOf(err) != lake.Limit || one.Quarantined != 1 {
+				t.Fatalf("%+v, %v", one, err)
+			}
+			w.tick(time.Second)
+			second.Quarantine = w.path(second.Quarantine)
+			if second.Journal != "" {
+				second.Journal = w.path(second.Journal)
+			}
+			two, err := w.engine().Apply(t.Context(), p, second, nil)
+			if err != nil || two.Quarantined != 1 || two.Journal == one.Journal {
+				t.Fatalf("%+v, %v", two, err)
+			}
+			for left, r := range []Result{two, one} {
+				w.pass(1)
+				if gone, err := w.engine().Purge(t.Context(), UndoRequest{Journal: r.Journal}, nil); err != nil || gone.Purged != 1 || len(w.files(holds)) != 1-left {
+					t.Errorf("%+v, %v, held by %q", gone, err, w.files(holds))
+				}
+			}
+		})
+	}
+}

@@ -10,10 +10,10 @@ import (
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/reap"
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/sweep/internal/blobs"
 	"github.com/lakesweep/lakesweep/table/delta"
 	"github.com/lakesweep/lakesweep/table/delta/meta"
 	"github.com/lakesweep/lakesweep/table/hudi"
-	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
 )
 
 // Restore moves what a run put into quarantine back to its place, where
@@ -70,7 +70,7 @@ func (e *Engine) letGo(ctx context.Context, head filelist.JournalHead) {
 	if err == nil {
 		var s store.Store
 		if s, err = e.Stores.OpenStore(ctx, root); err == nil {
-			err = blobqueue.EndHold(ctx, store.Confine(s, hudi.Dir), head.PlanID)
+			err = blobs.LetGo(ctx, store.Confine(s, hudi.Dir), head)
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a table that is gone holds nothing

@@ -3,7 +3,6 @@ package blobs
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/lakesweep/lakesweep/lake/filelist"
 	"github.com/lakesweep/lakesweep/store"
@@ -11,14 +10,26 @@ import (
 )
 
 // Hold keeps all blobs that a table refers to while slices of a plan lie in a
-// quarantine: put back, they refer to their blobs again. journal is the one by
+// quarantine: put back, they refer to their blobs again. j is the journal by
 // which they are. Nothing is held where no record refers to a blob, or no slice
 // is to be moved.
-func Hold(ctx context.Context, r store.Reader, w store.Writer, h *filelist.Head, quarantine, journal string, now time.Time) error {
+func Hold(ctx context.Context, r store.Reader, w store.Writer, h *filelist.Head, j *filelist.Journal) error {
 	if h.State[NoneKey] == "true" || h.Totals.Dead == 0 {
 		return nil
 	}
-	return blobqueue.Hold{PlanID: h.PlanID, Quarantine: quarantine, Journal: journal, Since: now.UTC()}.Place(ctx, r, w)
+	hold := holdOf(j.Head())
+	hold.Journal = j.Place()
+	return hold.Place(ctx, r, w)
+}
+
+// LetGo ends what Hold began, once nothing is left that the journal with this
+// head moved to its quarantine.
+func LetGo(ctx context.Context, w store.Writer, head filelist.JournalHead) error {
+	return holdOf(head).End(ctx, w)
+}
+
+func holdOf(head filelist.JournalHead) blobqueue.Hold {
+	return blobqueue.Hold{PlanID: head.PlanID, Quarantine: head.Quarantine, Since: head.Created.UTC()}
 }
 
 // held says why no blob may die, "" if none is held: slices of one of the tables

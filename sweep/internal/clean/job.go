@@ -91,7 +91,7 @@ func (host *Host) Job(ctx context.Context, p *plan.Plan, h *filelist.Head, req a
 	o.Reserved = func(k lake.Key) bool { return k == hudi.Dir || k.Below(hudi.Dir) }
 	o.Only = func(v *lake.Verdict) bool { return v.URI == "" }
 	if err = host.Apply.Finish(ctx, at.Root, h, req, &job, &o); err == nil && o.Quarantine != nil {
-		err = blobs.Hold(ctx, all, meta, h, o.Quarantine.Root.String(), job.Journal.Place(), host.Places.Now())
+		err = blobs.Hold(ctx, all, meta, h, job.Journal)
 	}
 	return job, o, external, err
 }

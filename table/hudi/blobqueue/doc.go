@@ -12,7 +12,7 @@
 //	.hoodie/.aux/clean/<clean>.blob_deletes.parquet            sidecar of a clean: required binary external_path (STRING)
 //	.hoodie/.aux/clean/<time>.blob_drain.parquet               intent of a drain, in the same form
 //	.hoodie/.aux/clean/<time>_<end>.blob_drain                 empty: that drain has ended
-//	.hoodie/.aux/clean/quarantines/<plan>.json                 slices lie in that plan's quarantine: no blob dies
+//	.hoodie/.aux/clean/quarantines/<plan>.<hash>.json          slices lie in a quarantine of that plan: no blob dies
 //	<blob root>/.lakesweep-claim.json                          the tables that delete below a blob root
 //
 // Invariants:

@@ -2,7 +2,8 @@ package blobqueue
 
 import (
 	"context"
-
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,34 +24,41 @@ const (
 
 // Hold is a quarantine that slices of the table were moved to, from where they
 // may be put back: until it is empty no blob of the table dies.
+//
+// There is one for each journal of a plan with a quarantine: a plan that goes on
+// with another journal, or another quarantine, has slices that only that one
+// tells of. A journal is told by what its head says, wherever it lies by now.
 type Hold struct {
 	Schema     int       `json:"schema"` // 1
 	PlanID     string    `json:"plan_id"`
 	Quarantine string    `json:"quarantine"` // where the slices lie
 	Journal    string    `json:"journal"`    // by which they are restored or purged
-	Since      time.Time `json:"since"`
+	Since      time.Time `json:"since"`      // when the journal was begun
+	File       string    `json:"-"`          // of one that was read: its name below the table's root
 }
 
-func holdName(planID string) string { return holdDir + "/" + planID + holdExt }
+func (h Hold) name() string {
+	sum := sha256.Sum256([]byte(h.Quarantine + "\x00" + h.Since.UTC().Format(time.RFC3339Nano)))
+	return holdDir + "/" + h.PlanID + "." + hex.EncodeToString(sum[:8]) + holdExt
+}
 
 // Place makes a hold durable, before the first slice is moved. One that is there
-// already, of an earlier run of the plan, stays.
+// already, of an earlier run with the journal, stays.
 func (h Hold) Place(ctx context.Context, r store.Reader, w store.Writer) error {
 	h.Schema = 1
 	data, err := json.Marshal(&h)
 	if err != nil {
 		return err
 	}
-	if err = writeFile(ctx, r, w, holdName(h.PlanID), append(data, '\n')); errors.Is(err, fs.ErrExist) {
+	if err = writeFile(ctx, r, w, h.name(), append(data, '\n')); errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	return err
 }
 
-// EndHold removes the hold of a plan's quarantine, once nothing is in it.
-func EndHold(ctx context.Context, w store.Writer, planID string) error {
-	return remove(ctx, w, holdName(planID))
-}
+// End removes the hold, once nothing that its journal tells of lies in its
+// quarantine. Where the journal lies is no matter.
+func (h Hold) End(ctx context.Context, w store.Writer) error { return remove(ctx, w, h.name()) }
 
 // Holds returns the holds of the table at whose root r was opened, in the order
 // of their plans.
@@ -80,12 +88,14 @@ func Holds(ctx context.Context, r store.Reader) (list []Hold, err error) {
 }
 
 func readHold(ctx context.Context, r store.Reader, name string) (h Hold, err error) {
+	h.File = name
 	data, err := readAll(ctx, r, name)
 	if err != nil {
 		return h, err
 	}
 	if len(data) == 0 { // being made, or its maker died: what it holds nobody knows
-		return Hold{Schema: 1, PlanID: strings.TrimSuffix(lake.Key(name).Base(), holdExt)}, nil
+		plan := strings.TrimSuffix(lake.Key(name).Base(), holdExt)
+		return Hold{Schema: 1, File: name, PlanID: plan[:max(strings.LastIndexByte(plan, '.'), 0)]}, nil
 	}
 	if err = json.Unmarshal(data, &h); err == nil && h.Schema != 1 {
 		err = fmt.Errorf("schema %d", h.Schema)
@@ -96,10 +106,10 @@ func readHold(ctx context.Context, r store.Reader, name string) (h Hold, err err
 	return h, nil
 }
 
-// String says what holds blobs, and how that ends.
+// String says what holds blobs by what Holds returned, and how that ends.
 func (h Hold) String() string {
 	if h.Journal == "" {
-		return fmt.Sprintf("slices of the plan %s may lie in a quarantine (remove %s once none does)", h.PlanID, holdName(h.PlanID))
+		return fmt.Sprintf("slices of the plan %s may lie in a quarantine (remove %s once none does)", h.PlanID, h.File)
 	}
-	return fmt.Sprintf("slices of the plan %s lie in the quarantine %s and may be put back (`lakesweep purge %s` or `restore` empties it; if it was emptied by hand, remove %s)", h.PlanID, h.Quarantine, h.Journal, holdName(h.PlanID))
+	return fmt.Sprintf("slices of the plan %s lie in the quarantine %s and may be put back (`lakesweep purge %s` or `restore` empties it; if it was emptied by hand, remove %s)", h.PlanID, h.Quarantine, h.Journal, h.File)
 }
