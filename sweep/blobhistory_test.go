@@ -14,10 +14,13 @@ import (
 )
 
 // Random histories on real files, of versions 6 and 9, copy-on-write and
-// merge-on-read: shared, moved, re-added, unmanaged and range references;
+// merge-on-read, in partitions, nested ones or none, with and without change
+// logs: shared, moved, re-added, unmanaged, misspelled and range references;
 // compaction, log compaction, clustering, overwriting, rollback, savepoints,
-// restore, archival, writers that ask and that don't, other cleaners; our runs
-// die at any call, or have the writer come between any two. Nothing that a file
+// restore, archival, writers that ask and that don't, other cleaners; blobs that
+// are uploaded anew; grace times and minimum ages; plans that are carried out
+// later. Our runs die at any call, or have the writer come between any two, and
+// between the deletes of two blobs. No blob dies early; nothing that a file
 // refers to dies; what a snapshot or a savepoint reads stays; in the end what
 // our cleans let go is gone, unless it is referred to.
 //

@@ -280,6 +280,12 @@ func (w *blobWorld) request() PlanRequest {
 // clean plans and applies.
 func (w *blobWorld) clean(req PlanRequest) (Result, error) {
 	w.t.Helper()
+	return w.cleanBy(req, ApplyRequest{})
+}
+
+// cleanBy plans, and applies as asked.
+func (w *blobWorld) cleanBy(req PlanRequest, apply ApplyRequest) (Result, error) {
+	w.t.Helper()
 	ctx := context.Background()
 	p, err := w.engine().Plan(ctx, req, "")
 	if err != nil {
@@ -287,7 +293,7 @@ func (w *blobWorld) clean(req PlanRequest) (Result, error) {
 	}
 	defer p.Close() //nolint:errcheck // a temporary file
 	defer w.date()
-	return w.engine().Apply(ctx, p, ApplyRequest{}, nil)
+	return w.engine().Apply(ctx, p, apply, nil)
 }
 
 // date gives what a run wrote the world's time.

@@ -20,7 +20,8 @@ import (
 // log compaction, clustering, overwriting, dropped partitions, rollback of
 // failed and of complete writes, savepoints, restore, archival; a metadata table
 // that is compacted, trimmed and rebuilt, whose writers die in its commit, and
-// which ours do; each policy. Our cleans fail or die at any store call, or have
+// which ours do; each policy; partitions, nested ones, none; change logs. Our
+// cleans delete or move into a quarantine. They fail or die at any store call, or have
 // the writers, Hudi finishing our clean among them, come between any two: under
 // the table's lock where Hudi takes it, else anywhere. After each of our runs what
 // readers and savepoints need is there, the metadata table lists what the
@@ -269,9 +270,13 @@ func (h *listedHistory) clean() {
 		within = true
 		h.within()
 	}
-	r, err := w.clean(h.request())
+	apply := ApplyRequest{}
+	if h.one(5) == 0 {
+		apply.Quarantine = w.path("quarantine")
+	}
+	r, err := w.cleanBy(h.request(), apply)
 	w.faults = nil
-	h.t.Logf("  the clean deleted %d, spared %d: %v", r.Deleted, r.Spared, err)
+	h.t.Logf("  the clean deleted %d, moved %d, spared %d: %v", r.Deleted, r.Quarantined, r.Spared, err)
 	if err != nil && !fault && !h.mayFail(err, within) {
 		h.t.Fatal(err)
 	}
