@@ -19,9 +19,8 @@ const (
 // and whether it may hold the file of a name. prefix is the folder's name with a
 // slash, "" for the opened place.
 //
-// Shape: one request where a page shows the whole folder or as much as it
-// takes, else three more; where there are no flat listings three, and nothing
-// is said of the file.
+// Shape: one request where a page shows the whole folder, else three more; where
+// there are no flat listings three, and nothing is said of the file.
 // Errors: those of the store. A folder that isn't there is no table.
 func LookAt(ctx context.Context, r store.Reader, prefix, file string) (table, mayHold bool, err error) {
 	if !r.Traits().Flat {
@@ -33,23 +32,20 @@ func LookAt(ctx context.Context, r store.Reader, prefix, file string) (table, ma
 		return false, true, err
 	}
 	shown := make(map[string]bool, len(page.Entries))
-	last := ""
 	for i := range page.Entries {
-		last = strings.TrimPrefix(page.Entries[i].Listed(), prefix)
-		shown[last] = true
+		shown[strings.TrimPrefix(page.Entries[i].Listed(), prefix)] = true
 	}
-	// Names rise: what would stand before the last one and isn't shown isn't there.
-	open := func(name string) bool { return page.Next != "" && name > last }
-	mayHold = shown[file] || open(file)
-	switch {
-	case shown[deltaMark], shown[hudiMark]:
+	more := page.Next != "" // with anything, as not every store lists in the order of names
+	mayHold = more || shown[file]
+	if shown[deltaMark] || shown[hudiMark] {
 		return true, mayHold, nil
-	case open(deltaMark), open(hudiMark):
+	}
+	if more {
 		if table, err = isTable(ctx, r, prefix); table || err != nil {
 			return table, mayHold, err
 		}
 	}
-	if !shown[metadata] && !open(metadata) {
+	if !more && !shown[metadata] {
 		return false, mayHold, nil
 	}
 	names, err := childNames(ctx, r, prefix+metadata)

@@ -3,6 +3,8 @@ package place_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -74,18 +76,51 @@ func TestAFolderIsTold(t *testing.T) {
 	}
 }
 
-// A folder of which one page shows enough takes one request; another one more
-// where it may be an Iceberg table's.
+// backwards lists a folder from its end, as directory buckets do in no order.
+type backwards struct{ store.Reader }
+
+func (b backwards) List(ctx context.Context, req store.PageRequest) (store.Page, error) {
+	var all []store.Info
+	for e, err := range store.Folder(ctx, b.Reader, req.Prefix) {
+		if err != nil {
+			return store.Page{}, err
+		}
+		all = append(all, e)
+	}
+	slices.Reverse(all)
+	from, _ := strconv.Atoi(req.Token)
+	p := store.Page{Entries: all[from:min(from+2, len(all))]}
+	if from+2 < len(all) {
+		p.Next = strconv.Itoa(from + 2)
+	}
+	return p, nil
+}
+
+// What a page doesn't show may be on the next, in whatever order they come.
+func TestAFolderOfAStoreThatSortsNothingIsTold(t *testing.T) {
+	for _, mark := range []string{"d/_delta_log/0.json", "d/.hoodie/hoodie.properties", "d/metadata/v1.metadata.json", "d/.claim"} {
+		s := mem.New(mem.Options{})
+		for _, name := range []string{mark, "d/x", "d/y", "d/z"} {
+			s.Put(name, nil, time.Time{})
+		}
+		table, claim, err := place.LookAt(t.Context(), backwards{s}, "d/", ".claim")
+		if err != nil || mark != "d/.claim" && !table || mark == "d/.claim" && !claim {
+			t.Errorf("%s: a table: %t, a claim: %t, %v", mark, table, claim, err)
+		}
+	}
+}
+
+// A folder that one page shows whole takes one request, and one more where it
+// may be an Iceberg table's.
 func TestAFolderTakesFewRequests(t *testing.T) {
 	for name, c := range map[string]struct {
 		files []string
 		want  int64
 	}{
-		"few blobs":             {[]string{"d/a", "d/b"}, 1},
-		"a Hudi table":          {[]string{"d/.hoodie/x", "d/metadata/x"}, 1},
-		"a folder metadata":     {[]string{"d/metadata/x"}, 2},
-		"more than a page":      {[]string{"d/a", "d/b", "d/c", "d/d"}, 2},
-		"more than a page of -": {[]string{"d/-a", "d/-b", "d/-c", "d/-d"}, 4},
+		"few blobs":         {[]string{"d/a", "d/b"}, 1},
+		"a Hudi table":      {[]string{"d/.hoodie/x", "d/metadata/x"}, 1},
+		"a folder metadata": {[]string{"d/metadata/x"}, 2},
+		"more than a page":  {[]string{"d/a", "d/b", "d/c", "d/d"}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			traits := mem.Default()
