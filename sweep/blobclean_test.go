@@ -481,3 +481,30 @@ func TestADrainWithALimitGoesOn(t *testing.T) {
 		t.Errorf("%d runs, left %q, queued %q", runs, w.blobs(), w.queued())
 	}
 }
+
+// RFC-100's keys of the cleaner reach the drain: with a dry run every blob is
+// queued and judged, and none is deleted, and no more die in one run than may be
+// judged, the oldest first.
+func TestKeysOfTheCleanerReachTheDrain(t *testing.T) {
+	for keys, left := range map[string]string{
+		"":                                 "Y",
+		"hoodie.cleaner.blob.dry.run=true": "W X Y",
+		"hoodie.cleaner.blob.external.scan.max.candidates=1": "W Y",
+		"hoodie.cleaner.blob.enabled=false":                  "W X Y",
+	} {
+		w := newBlobWorld(t, t)
+		w.upload("W", "X", "Y")
+		w.pass(72)
+		for _, b := range []string{"X", "W", "Y", "Y"} {
+			w.commit(map[string][]string{"1a": {b}})
+			w.mustClean()
+		}
+		w.pass(30)
+		w.put("keys", keys+"\n")
+		req := w.request()
+		req.Hudi.Config = w.path("keys")
+		if r, err := w.clean(req); err != nil || w.blobs() != left {
+			t.Errorf("%s: left %q, %+v, %v", keys, w.blobs(), r, err)
+		}
+	}
+}

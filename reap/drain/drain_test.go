@@ -131,11 +131,11 @@ func TestABlobThatIsGoneCountsAsDeleted(t *testing.T) {
 }
 
 func TestADrainDeletesOnlyWhatItsPlanLists(t *testing.T) {
-	w := newWorld(t, t.TempDir(), "x", "y", "z")
+	w := newWorld(t, t.TempDir(), "a", "x", "y", "z")
 	w.expire(w.write("x", "y", "z"))
 	w.pass(grace)
 	job, o := w.jobOf([]string{"a", "y"})
-	if r, err := drain.Run(t.Context(), job, o); err != nil || r.Deleted != 1 || w.left("x", "y", "z") != "x z" {
+	if r, err := drain.Run(t.Context(), job, o); err != nil || r.Deleted != 1 || r.Spared != 0 || w.left("a", "x", "y", "z") != "a x z" {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
