@@ -27,7 +27,7 @@ import (
 // A fifth as many as of the other random histories, from the same -seed.
 func TestRandomBlobHistories(t *testing.T) {
 	n := max(many()/5, 1)
-	inParallel(t, n, firstOf(t, n), func(t *testing.T, seed uint64) { newBlobHistory(t, seed).run() })
+	inParallel(t, n, hudiFirst(t, n), func(t *testing.T, seed uint64) { newBlobHistory(t, seed).run() })
 }
 
 type blobHistory struct {

@@ -31,7 +31,7 @@ import (
 // A tenth as many as of the other random histories, from the same -seed.
 func TestRandomListedHistories(t *testing.T) {
 	n := max(many()/10, 1)
-	inParallel(t, n, firstOf(t, n), func(t *testing.T, seed uint64) { newListedHistory(t, seed).run() })
+	inParallel(t, n, hudiFirst(t, n), func(t *testing.T, seed uint64) { newListedHistory(t, seed).run() })
 }
 
 // listedHistory is a blobHistory without blobs, of a table with a metadata table.

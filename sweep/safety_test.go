@@ -57,12 +57,30 @@ func firstOf(t *testing.T, n int) uint64 {
 	return seed
 }
 
-// inParallel runs n histories, one for each seed from first on, until one fails.
+// hudiFirst is firstOf for the models of Hudi, which have rules of their own to
+// keep: without -seed they always run the same histories.
+func hudiFirst(t *testing.T, n int) uint64 {
+	t.Helper()
+	if *firstSeed == 0 {
+		return 500000
+	}
+	return firstOf(t, n)
+}
+
+// inParallel runs n histories, one for each seed from first on. One that fails
+// says how to run it again.
 func inParallel(t *testing.T, n int, first uint64, run func(t *testing.T, seed uint64)) {
+	name := t.Name()
 	for seed := first; seed < first+uint64(n); seed++ {
-		if !t.Run(fmt.Sprint(seed), func(t *testing.T) { t.Parallel(); run(t, seed) }) {
-			return
-		}
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			defer func() {
+				if t.Failed() {
+					t.Logf("again: go test ./sweep -run '^%s$' -histories 1 -seed %d", name, seed)
+				}
+			}()
+			run(t, seed)
+		})
 	}
 }
 
