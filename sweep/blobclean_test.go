@@ -508,3 +508,17 @@ func TestKeysOfTheCleanerReachTheDrain(t *testing.T) {
 		}
 	}
 }
+
+// --blob-min-age keeps a blob that is due and younger.
+func TestMinAgeReachesTheDrain(t *testing.T) {
+	for minAge, left := range map[time.Duration]string{0: "Y Z", 1000 * time.Hour: "X Y Z"} {
+		w := expired(t)
+		w.mustClean()
+		w.pass(30)
+		req := w.request()
+		req.Hudi.Blobs.MinAge = &minAge
+		if _, err := w.clean(req); err != nil || w.blobs() != left {
+			t.Errorf("%s: left %q, %v", minAge, w.blobs(), err)
+		}
+	}
+}
