@@ -1,6 +1,7 @@
 package mdt
 
 import (
+	"fmt"
 	"io"
 	"testing"
 	"time"
@@ -8,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lakesweep/lakesweep/store"
+	"github.com/lakesweep/lakesweep/store/mem"
+	"github.com/lakesweep/lakesweep/table/hudi/mdttest"
 )
 
 func read(t *testing.T, r store.Reader, name string) []byte {
@@ -37,14 +40,42 @@ func TestMerge(t *testing.T) {
 	live, gone := func(n int64) fileInfo { return fileInfo{Size: n} }, fileInfo{Deleted: true}
 	for name, c := range map[string]struct{ older, newer, want map[string]fileInfo }{
 		"added":                      {map[string]fileInfo{"a": live(1)}, map[string]fileInfo{"b": live(2)}, map[string]fileInfo{"a": live(1), "b": live(2)}},
-		"deleted":                    {map[string]fileInfo{"a": live(1)}, map[string]fileInfo{"a": gone}, map[string]fileInfo{}},
+		"deleted":                    {map[string]fileInfo{"a": live(1)}, map[string]fileInfo{"a": gone}, map[string]fileInfo{"a": gone}},
 		"deleted below":              {nil, map[string]fileInfo{"a": gone}, map[string]fileInfo{"a": gone}},
 		"the larger size counts":     {map[string]fileInfo{"a": live(5)}, map[string]fileInfo{"a": live(3)}, map[string]fileInfo{"a": live(5)}},
 		"written after its deletion": {map[string]fileInfo{"a": gone}, map[string]fileInfo{"a": live(3)}, map[string]fileInfo{"a": live(3)}},
-		"two tombstones, Hudi's way": {map[string]fileInfo{"a": gone}, map[string]fileInfo{"a": gone}, map[string]fileInfo{}},
+		"deleted twice":              {map[string]fileInfo{"a": gone}, map[string]fileInfo{"a": gone}, map[string]fileInfo{"a": gone}},
 	} {
 		if diff := cmp.Diff(c.want, merge(c.older, c.newer)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+}
+
+// A file that the log deletes twice, or adds and deletes again, isn't listed,
+// though the base file has it: a restore and a clean that was pending then both
+// delete it.
+func TestListsNothingThatIsDeletedTwice(t *testing.T) {
+	s := mem.New(mem.Options{})
+	put := func(name string, data []byte) error { s.Put(name, data, time.Time{}); return nil }
+	if err := put(".hoodie/hoodie.properties", []byte("hoodie.table.name=small\nhoodie.table.type=COPY_ON_WRITE\nhoodie.table.version=8\nhoodie.timeline.layout.version=2\nhoodie.table.metadata.partitions=files\n")); err != nil {
+		t.Fatal(err)
+	}
+	m := mdttest.Table{Name: "small", Version: 8, Put: put}
+	if err := m.Make(mdttest.Files{"": {"a": 1, "b": 1, "c": 1}}, "20260101000000000"); err != nil {
+		t.Fatal(err)
+	}
+	for n, c := range []mdttest.Change{
+		{Gone: mdttest.Files{"": {"a": 0, "b": 0}}},
+		{Gone: mdttest.Files{"": {"a": 0}}, Added: mdttest.Files{"": {"b": 1}}},
+		{Gone: mdttest.Files{"": {"b": 0}}},
+	} {
+		at := fmt.Sprintf("2026010%d000000000", n+2)
+		if err := m.Write(at, at[:16]+"9", c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(map[string]int64{"c": 1}, listing(t, open(t, s))); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -96,9 +96,11 @@ func decodeAs[T any](schema *avro.Schema, key string, value []byte) (*T, error) 
 	return r, nil
 }
 
-// merge lays newer over older, which it changes, as Hudi does: a tombstone and
-// the entry it finds both vanish, one that finds nothing stays; of two sizes the
-// larger counts.
+// merge lays newer over older, which it changes: a tombstone stays, however
+// often a file is deleted, as that of a base file yet to come may be among what
+// it deletes; of two sizes the larger counts. Hudi up to 1.2 lets a tombstone
+// vanish together with what it finds, be it another tombstone, and then goes on
+// listing a file that is gone, as one of its group's versions.
 //
 // Source: HoodieMetadataPayload.combineFileSystemMetadata.
 func merge(older, newer map[string]fileInfo) map[string]fileInfo {
@@ -107,14 +109,10 @@ func merge(older, newer map[string]fileInfo) map[string]fileInfo {
 		out = make(map[string]fileInfo, len(newer))
 	}
 	for name, n := range newer {
-		switch o, ok := out[name]; {
-		case !ok:
-			out[name] = n
-		case n.Deleted:
-			delete(out, name)
-		default:
-			out[name] = fileInfo{Size: max(o.Size, n.Size)}
+		if !n.Deleted {
+			n.Size = max(out[name].Size, n.Size)
 		}
+		out[name] = n
 	}
 	return out
 }
