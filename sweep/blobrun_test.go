@@ -174,11 +174,14 @@ func (h *blobHistory) come(c store.Call, between bool) {
 	case h.paced && h.dying(c) && h.one(4) > 0:
 		h.cross(c.Name)
 	case h.one(8) == 0:
-		if _, _, err := h.carryOut(h.request(), false, undisturbed); err != nil && !gaveUp(err) {
+		before, _, err := h.carryOut(h.request(), false, undisturbed)
+		if err != nil && !gaveUp(err) {
 			h.t.Fatal(err)
 		}
 		if h.under != nil { // what died in that run is its own
 			maps.DeleteFunc(h.under.lives, func(n string, _ blobLife) bool { return !h.w.there(n) })
+		} else { // a run that still plans doesn't count what went before
+			h.lost(h.gone(before), true)
 		}
 	default:
 		h.step(true)
