@@ -19,7 +19,7 @@ const statsAtOnce = 16
 // plan doesn't know them well enough or is too old, and settles those that are
 // gone, changed or young; what is young by the plan itself is spared unseen. It fills in the condition of the others.
 //
-// Source: architecture.md, law L6; product.md, "Inventories".
+// Source: docs/architecture.md, law L6; design/product.md, "Inventories".
 func (r *run) inspect(ctx context.Context, items []item) {
 	slots := make(chan struct{}, statsAtOnce)
 	var stats sync.WaitGroup
