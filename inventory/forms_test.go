@@ -172,7 +172,7 @@ func sum(data []byte) string {
 
 func s3Key(key string) string { return strings.ReplaceAll(url.QueryEscape(key), "%2F", "/") }
 
-// report puts the files of an S3 Inventory report on the shelf.
+// s3Report puts the files of an S3 Inventory report on the shelf.
 func (s *shelf) s3Report(format, schema string, parts ...[]byte) string {
 	var files []map[string]any
 	for i, data := range parts {
@@ -195,7 +195,7 @@ func s3Record(o object) []string {
 
 func halves(os []object) ([]object, []object) { return os[:len(os)/2], os[len(os)/2:] }
 
-// form says how to put objects on a shelf and what to open then.
+// testForm says how to put objects on a shelf and what to open then.
 type testForm struct {
 	name    string
 	scheme  string // "s3" by default

@@ -208,7 +208,7 @@ func (m *model) sync() {
 	}
 }
 
-// spellings are fixed for each path on its first use.
+// spell fixes the spelling of a path on its first use.
 func (m *model) spell(spelled map[string]string, path string) {
 	if spelled[path] == "" {
 		spelled[path] = m.encode(path)

@@ -1,7 +1,7 @@
 // Package keyset is a set of lake.Keys by keyed 64-bit fingerprints, for the
 // protected set: a collision makes a dead object look protected, so it errs
 // only towards keeping. It must never decide that something is absent from a
-// log, where a collision would drop a live file (lake/keyset.Exact is for that).
+// log, where a collision would drop a live file (Exact is for that).
 //
 // A set is built by many goroutines and then used by many: a Builder has no
 // Has, and a Set has no Add, so that an incomplete set can't be asked.

@@ -209,7 +209,7 @@ func (w *world) queue() *blobqueue.Queue {
 	return blobqueue.New(s, store.Confine(s, ".hoodie"), func() string { return "part" + w.instant() }, blobqueue.Tuning{PartRows: 3})
 }
 
-// enqueue queues blobs as a clean does that is about to let their last
+// expire queues blobs as a clean does that is about to let their last
 // reference go, and then lets the files go.
 func (w *world) expire(names ...string) {
 	w.t.Helper()

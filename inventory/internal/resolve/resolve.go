@@ -15,7 +15,7 @@ import (
 type Resolver struct {
 	roots   []lake.Root
 	squeeze []bool              // of each root: empty components mean nothing there
-	byStore map[string]*rootSet // by class and authority, as storeKey spells it
+	byStore map[string]*rootSet // by class and authority, as storeKeys spells it
 	maps    Mappings
 	counts  [resolved]atomic.Int64
 	seen    []atomic.Int64 // rows below each root

@@ -9,10 +9,10 @@ import (
 	"github.com/lakesweep/lakesweep/store"
 )
 
-// A journal tells of changes: a row that names an object may be followed by one
-// that deletes it. Replay sorts the changes by object and hands on the rows that
-// no later change deletes. Where the order isn't certain, the row stays: it
-// costs one look at the object.
+// Replay reads a journal, whose rows tell of changes: one that names an object
+// may be followed by one that deletes it. It sorts the changes by object and
+// hands on the rows that no later change deletes. Where the order isn't certain,
+// the row stays: it costs one look at the object.
 //
 // Memory: that of a filelist.Sorter, which spills, and deletionsKept.
 //

@@ -114,7 +114,8 @@ func impliedBy(values lake.Partition, all []lake.Partition, i int) bool {
 	return false
 }
 
-// NULL is not a match in SQL, and as certain as FALSE.
+// tri is what a predicate says, as a match: NULL is none in SQL, and as certain
+// as FALSE.
 func tri(t predicate.Tri) antijoin.Match {
 	switch t {
 	case predicate.True:

@@ -58,7 +58,7 @@ type parquetFiles struct {
 
 // openParquet reads the footer of a file.
 //
-// Errors: a corruptError where the file can't be read as Parquet.
+// Errors: corrupt (logfault.IsCorrupt) where the file can't be read as Parquet.
 func (r *Reader) openParquet(ctx context.Context, f logdir.File, sidecar bool) (_ *parquetFile, err error) {
 	r.footers.mu.Lock()
 	known := r.footers.files[f.Name]
@@ -120,7 +120,7 @@ func recoverCorrupt(name string, err *error) {
 
 // openCheckpoint opens all files of a checkpoint, sidecars too.
 //
-// Errors: a corruptError where any of them is missing or can't be read.
+// Errors: corrupt (logfault.IsCorrupt) where any of them is missing or can't be read.
 func (r *Reader) openCheckpoint(ctx context.Context, c logdir.Checkpoint) (opened, error) {
 	var o opened
 	var sidecars []string
@@ -310,7 +310,7 @@ func (g *rowGroup) elements(child string, path ...string) *leaf.Repeated {
 	return r
 }
 
-// run reads the rows of a row group with fn, and turns faults into corruptErrors.
+// run reads the rows of a row group with fn, and says that it is corrupt where it is.
 func (g *rowGroup) run(fn func() error) (err error) {
 	defer func() {
 		for _, c := range g.cols {

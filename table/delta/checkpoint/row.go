@@ -184,7 +184,7 @@ func (c *fileColumns) intern(parts *Partitions) int32 {
 
 // Head reads the protocol and metaData of a checkpoint.
 //
-// Errors: a corruptError where a file of it, sidecars too, is missing or can't be read.
+// Errors: corrupt (logfault.IsCorrupt) where a file of it, sidecars too, is missing or can't be read.
 func (r *Reader) Head(ctx context.Context, c logdir.Checkpoint) (meta.Head, error) {
 	h := meta.NoHead()
 	o, err := r.openCheckpoint(ctx, c)

@@ -34,7 +34,7 @@ type plainAction struct {
 	}
 }
 
-// agree compares parseLine with two libraries: jsontext says whether a line is
+// agree compares Parse with two libraries: jsontext says whether a line is
 // strict JSON, encoding/json what is in it.
 func agree(t *testing.T, line string) {
 	t.Helper()

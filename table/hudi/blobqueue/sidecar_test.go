@@ -307,8 +307,6 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// A claim that a store shows before it is written is somebody's, until its
-// writer must have died.
 // raced is a blob root that another table claims before a claim is replaced.
 type raced struct {
 	*mem.Store
@@ -337,6 +335,8 @@ func TestAClaimIsReplacedAsItWasRead(t *testing.T) {
 	}
 }
 
+// A claim that a store shows before it is written is somebody's, until its
+// writer must have died.
 func TestAnEmptyClaimIsSomebodys(t *testing.T) {
 	root := lake.Root{Scheme: "hdfs", Authority: "n", Path: "blobs"}
 	s := mem.New(mem.Options{})

@@ -1,6 +1,7 @@
 // Package mdt reads and writes a Hudi table's metadata table: itself a
 // merge-on-read table in .hoodie/metadata, with HFiles for base files. Of its
-// partitions only "files" is read: which files each data partition has.
+// partitions it reads "files", which says what files each data partition has,
+// and the record index and secondary indexes, which find a value's records.
 //
 // Invariants:
 //
