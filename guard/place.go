@@ -43,7 +43,7 @@ func placeChecks() []check {
 		},
 		{
 			code:  "note",
-			fix:   "No action is needed; `lakesweep inspect` tells more.",
+			fix:   "It refuses nothing; if something can be done, the note says so.",
 			judge: notes,
 		},
 	}
@@ -96,7 +96,7 @@ func notReady(h *filelist.Head, _ Options) (filelist.Outcome, string) {
 
 func blobsUnqueued(h *filelist.Head, _ Options) (filelist.Outcome, string) {
 	if columns := h.Evidence.Unqueued; len(columns) > 0 {
-		return filelist.Warned, fmt.Sprintf("file slices go that refer to external blobs in %s, and none of the blobs is queued: those that nothing else refers to stay for ever, and no later run finds them", some(columns))
+		return filelist.Warned, fmt.Sprintf("file slices go that may refer to external blobs in %s, and none of the blobs is queued: those that nothing else refers to stay for ever, and no later run finds them", some(columns))
 	}
 	return filelist.Passed, ""
 }

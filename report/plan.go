@@ -249,7 +249,7 @@ func blobLines(b *filelist.Blobs) [][2]string {
 	}
 	listed := some(b.Unreferenced, "that nothing refers to", b.Pending, "that a write in flight refers to", b.Undecided, "undecided")
 	kept := some(b.Referenced, "still referred to", b.OutsideRoots, "below no --blob-root", b.InsideTable, "in the table's own folders", b.OddSpelling, "of doubtful spelling")
-	looked := some(b.Files.Expired, "dead files", b.Files.Groups, "files beside them", b.Files.Rest, "others", b.Files.Remembered, "known from the ledger", b.Files.RuledOut, "ruled out by statistics", b.Files.Read, "read", b.Files.Unread, "that can't be read")
+	looked := some(b.Files.Expired, "dead files", b.Files.Groups, "files beside them", b.Files.Rest, "elsewhere", b.Files.Remembered, "known from the ledger", b.Files.RuledOut, "ruled out by statistics", b.Files.Read, "read", b.Files.Unread, "that can't be read")
 	lines := [][2]string{{"blobs", Count(b.Candidates) + " lost a reference, in the columns " + Printable(strings.Join(b.Columns, ", "))}}
 	for _, l := range [][2]string{{"to queue: ", listed}, {"kept: ", kept}, {"waiting: ", some(b.Queued, "in the queue", b.Due, "due")}, {"looked in: ", looked}} {
 		if l[1] != "" {

@@ -20,7 +20,7 @@ type blobFlags struct {
 
 func (f *blobFlags) bind(fs *pflag.FlagSet) {
 	f.given = fs
-	fs.Var(value.New(&f.req.Mode, "MODE", value.OneOf("off", "plan", "delete")), "blobs", "Hudi: external blobs: off (they are to stay), plan (show them) or delete (queue them, and delete those that are due); without it a clean that loses some warns")
+	fs.Var(value.New(&f.req.Mode, "MODE", value.OneOf("off", "plan", "delete")), "blobs", "Hudi: external blobs: off (they are to stay), plan (show them) or delete (queue them, and delete those that are due); without it a clean that may lose some warns")
 	f.bindNames(fs)
 	fs.Var(value.New(&f.req.ScanFiles, "N", value.Objects), "blob-scan-files", "Hudi: read so many files for references in one run at most; the next goes on")
 	fs.Var(value.New(&f.req.ScanBytes, "SIZE", value.AboveZero(value.Size)), "blob-scan-bytes", "Hudi: read files of such sizes in all for references in one run at most")
@@ -34,7 +34,7 @@ func (f *blobFlags) bind(fs *pflag.FlagSet) {
 // bindNames binds what says which references there are.
 func (f *blobFlags) bindNames(fs *pflag.FlagSet) {
 	fs.Var(value.Many(&f.req.Columns, "NAMES", value.Verbatim), "blob-columns", "Hudi: columns that refer to blobs, with commas between, beside those that the schema says")
-	fs.Var(value.Many(&f.req.Roots, "URI", lake.ParsePlace), "blob-root", "Hudi: blobs die only below this place (repeatable)")
+	fs.Var(value.Many(&f.req.Roots, "URI", lake.ParsePlace), "blob-root", "Hudi: a place where blobs lie; none dies elsewhere (repeatable)")
 }
 
 // bindBlobNames binds what says which references there are, and how they are spelled.

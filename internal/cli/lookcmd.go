@@ -65,10 +65,9 @@ func (a *app) verifyCommand() *cobra.Command {
 		Short: "Find files that the table refers to but storage lacks; change nothing",
 		Long: `Verify compares what the table refers to with what storage holds: rows missing,
 size_mismatch, foreign_table and unreadable, and of Hudi tables leftover: what
-failed writes left behind. It changes nothing, and exits
-with 4 if it found anything. With --blobs it also compares what a Hudi table's
-records refer to with the blobs below each --blob-root: rows missing and
-unreferenced.`,
+failed writes left behind. It changes nothing, and exits with 4 if it found
+anything. With --blobs it also compares what a Hudi table's records refer to
+with the blobs below each --blob-root: rows missing and unreferenced.`,
 		Example: "  lakesweep verify ./table\n  lakesweep verify s3://bucket/events -o jsonl\n  lakesweep verify s3://lake/trips --blobs --blob-root s3://media/trips",
 		Args:    exactly(1, "one TABLE"),
 	}, false, func(ctx context.Context, e engine, req sweep.PlanRequest, _ []string) error {

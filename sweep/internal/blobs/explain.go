@@ -72,10 +72,10 @@ func (t *Table) Explain(ctx context.Context, uri string) (table.Explanation, err
 		x.Verdict = "young"
 	case standing == lake.InsideTable || len(t.Request.Roots) > 0 && standing != lake.MayDie:
 		x.Verdict = "foreign"
-		x.Because = append(x.Because, table.Because{Action: standing.String(), Rule: "No file of the table refers to it, and it is never deleted: " + standing.String() + "."})
+		x.Because = append(x.Because, table.Because{Action: standing.String(), Rule: "No file of the table refers to it, and it is never deleted: " + strings.ReplaceAll(standing.String(), "_", " ") + "."})
 	default:
 		x.Verdict = "dead"
-		x.Because = append(x.Because, table.Because{Action: "unreferenced", Rule: "No file of the table refers to it. It is deleted only if a clean queued it, and only then."})
+		x.Because = append(x.Because, table.Because{Action: "unreferenced", Rule: "No file of the table refers to it. It is deleted only if a clean queued it."})
 	}
 	return x, t.explainQueued(ctx, names, forms, &x)
 }

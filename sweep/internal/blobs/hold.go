@@ -49,5 +49,8 @@ func heldBy(ctx context.Context, t *Table) (string, error) {
 	if err != nil || len(holds) == 0 {
 		return "", err
 	}
-	return fmt.Sprintf("%d quarantines of %s aren't empty: %s", len(holds), t.Root, holds[0]), nil
+	if more := len(holds) - 1; more > 0 {
+		return fmt.Sprintf("%s: %s, and so for %d more", t.Root, holds[0], more), nil
+	}
+	return fmt.Sprintf("%s: %s", t.Root, holds[0]), nil
 }

@@ -54,7 +54,7 @@ func openPlaces(ctx context.Context, stores store.Opener, names *lake.BlobNames,
 		}
 		at, standing := names.Place(lake.BlobID(r.Join("x")))
 		if standing != lake.MayDie {
-			return nil, invalid(r.String(), "no blob can die below it: "+standing.String(), "Name a folder outside of the table with --blob-root.")
+			return nil, invalid(r.String(), "no blob can die below it: "+strings.ReplaceAll(standing.String(), "_", " "), "Name a folder outside of the table, spelled without doubt, with --blob-root.")
 		}
 		root, _ := at.Parent()
 		s, err := stores.OpenStore(ctx, root)

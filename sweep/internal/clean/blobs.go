@@ -54,7 +54,7 @@ func (host *Host) openBlobs(ctx context.Context, h *filelist.Head, run *Run, req
 		return nil, err
 	}
 	if req.Quarantine != "" || req.Trash || req.AllVersions != "" {
-		return nil, place.Invalid(h.Given, "--blobs delete goes with neither --quarantine, --trash nor --all-versions", "Give one of them, or clean the slices and the blobs in two runs.")
+		return nil, place.Invalid(h.Given, "--blobs delete goes with neither --quarantine, --trash nor --all-versions", "A clean that moves the slices queues no blobs, and no later run finds those that only these slices refer to. Leave --quarantine, --trash and --all-versions out, or plan with --blobs off if the blobs are to stay.")
 	}
 	// The blobs' look at the table is their own: it goes on as the clean's stands still.
 	if run, err = host.Open(ctx, run.Place, run.req); err != nil {
