@@ -238,7 +238,7 @@ func (t *Table) Whole() error {
 		return nil
 	}
 	return t.snap.Wrap(&lake.Error{Op: "look for blobs", Kind: lake.Unsupported, Err: errors.New("the table was bootstrapped: its records may lie in files outside of it"),
-		Hint: "Leave --blobs out."})
+		Hint: "Plan with --blobs off: its blobs stay for good."})
 }
 
 // blobColumns also returns the schemas that it went by.

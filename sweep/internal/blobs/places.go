@@ -61,7 +61,7 @@ func openPlaces(ctx context.Context, stores store.Opener, names *lake.BlobNames,
 		if errors.Is(err, fs.ErrNotExist) {
 			// A mount that is missing must not pass for blobs that are gone.
 			return nil, &lake.Error{Op: "open blob root", Table: root.String(), Kind: lake.Refused, Code: "blob_root_missing", Err: errors.New("there is no such folder"),
-				Hint: "Mount or make the folder, correct --blob-root or --map, or clean without --blobs."}
+				Hint: "Mount or make the folder, correct --blob-root or --map, or plan with --blobs off if the blobs are to stay for good."}
 		}
 		if err != nil {
 			return nil, err

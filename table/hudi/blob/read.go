@@ -109,7 +109,7 @@ func (o Options) parquet(ctx context.Context, f File) (*parquetFile, error) {
 // linked tells that a symlink isn't followed.
 func linked(f File) error {
 	return &lake.Error{Op: "read references", Key: f.Key, Kind: lake.Unsupported, Err: errors.New("a symlink isn't followed, and what lies behind it may be part of the table"),
-		Hint: "Move what it points to back into the table's folder, or clean without --blobs."}
+		Hint: "Move what it points to back into the table's folder, or plan with --blobs off if the blobs are to stay for good."}
 }
 
 // sized stats a file whose listing gave no size.
