@@ -1,7 +1,9 @@
+# make build        build/lakesweep, static
 # make sample       builds lakesweep and cleans a sample table with it
 # make test         the fast tests
 # make ci           everything that has to pass
-# make image-files  what the Dockerfile puts into an image
+# make image-files  what the Dockerfile puts into an image; for Linux, so run it there
+# make clean        removes build
 
 export CGO_ENABLED = 0
 out = build
