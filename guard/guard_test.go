@@ -88,6 +88,8 @@ func TestGuards(t *testing.T) {
 		{"nothing stands in the way", "not_ready", func(h *filelist.Head) {}, guard.Options{}, ""},
 		{"blobs that no queue remembers", "blobs_unqueued", func(h *filelist.Head) { h.Evidence.Unqueued = []string{"img"} }, guard.Options{}, filelist.Warned},
 		{"no blobs, or asked about", "blobs_unqueued", func(h *filelist.Head) {}, guard.Options{}, ""},
+		{"blobs below no root", "blobs_outside_roots", func(h *filelist.Head) { h.Totals.Blobs = &filelist.Blobs{OutsideRoots: 1} }, guard.Options{}, filelist.Warned},
+		{"all blobs below roots", "blobs_outside_roots", func(h *filelist.Head) { h.Totals.Blobs = &filelist.Blobs{Candidates: 1} }, guard.Options{}, ""},
 		{"a warning of the log", "note", func(h *filelist.Head) { h.Evidence.Warnings = []string{"checkpoint 6 is unreadable"} }, guard.Options{}, filelist.Warned},
 		{"nothing to note", "note", func(h *filelist.Head) {}, guard.Options{}, ""},
 	} {

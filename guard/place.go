@@ -42,6 +42,11 @@ func placeChecks() []check {
 			judge: blobsUnqueued,
 		},
 		{
+			code:  "blobs_outside_roots",
+			fix:   "If they may die too, add the folder in which they lie with --blob-root before the slices go; the summary names the first. Else no action is needed.",
+			judge: blobsOutsideRoots,
+		},
+		{
 			code:  "note",
 			fix:   "It refuses nothing; if something can be done, the note says so.",
 			judge: notes,
@@ -97,6 +102,13 @@ func notReady(h *filelist.Head, _ Options) (filelist.Outcome, string) {
 func blobsUnqueued(h *filelist.Head, _ Options) (filelist.Outcome, string) {
 	if columns := h.Evidence.Unqueued; len(columns) > 0 {
 		return filelist.Warned, fmt.Sprintf("file slices go that may refer to external blobs in %s, and none of the blobs is queued: those that nothing else refers to stay for ever, and no later run finds them", some(columns))
+	}
+	return filelist.Passed, ""
+}
+
+func blobsOutsideRoots(h *filelist.Head, _ Options) (filelist.Outcome, string) {
+	if b := h.Totals.Blobs; b != nil && b.OutsideRoots > 0 {
+		return filelist.Warned, fmt.Sprintf("managed blobs below no --blob-root that the slices refer to: %d. They aren't queued, so that those which nothing else refers to stay for ever", b.OutsideRoots)
 	}
 	return filelist.Passed, ""
 }
