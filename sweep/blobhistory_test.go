@@ -43,6 +43,7 @@ type blobHistory struct {
 	paced  bool            // a run deletes one blob after the other
 	under  *blobRun        // the run that is under way, nil for none
 	anew   []string        // blobs that were uploaded since a run began
+	adrift []string        // blobs that a restore let go since a run began
 	looks  int             // listings of the timeline by the run that is under way
 	begun  []*modelWrite   // writes that this run may still see begin
 	letGo  map[string]bool // blobs that have to die if nothing refers to them in the end
@@ -291,5 +292,9 @@ func (h *blobHistory) savedOne() string {
 func (h *blobHistory) restore(at string) {
 	before := h.standing()
 	h.m.restore(at)
-	h.lost(h.gone(before), false)
+	gone := h.gone(before)
+	h.lost(gone, false)
+	for _, f := range gone {
+		h.adrift = append(h.adrift, h.w.refs[f]...)
+	}
 }

@@ -31,8 +31,8 @@ func (h *blobHistory) request() PlanRequest {
 // clean runs, undisturbed, with a fault, or with steps of the writer within. At
 // times the plan is carried out later.
 func (h *blobHistory) clean() {
-	uploads := h.anew
-	h.anew = nil
+	uploads, adrift := h.anew, h.adrift
+	h.anew, h.adrift = nil, nil
 	within, fault, later := false, false, h.one(5) == 0
 	step := undisturbed
 	switch h.one(6) {
@@ -62,7 +62,10 @@ func (h *blobHistory) clean() {
 	for _, b := range h.anew {
 		delete(h.letGo, b) // it may have been queued before
 	}
-	h.anew = append(uploads, h.anew...)
+	for _, b := range h.adrift {
+		delete(h.letGo, b) // when the run planned, what a restore took away since kept it
+	}
+	h.anew, h.adrift = append(uploads, h.anew...), append(adrift, h.adrift...)
 }
 
 func undisturbed(store.Call) store.Injection { return store.Injection{} }
