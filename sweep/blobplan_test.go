@@ -223,6 +223,25 @@ func TestH7Places(t *testing.T) {
 	}
 }
 
+// Only managed references out of line, in blob columns, are candidates; others
+// keep blobs and let none go.
+func TestOnlyManagedReferencesOutOfLineInBlobColumnsAreLetGo(t *testing.T) {
+	for _, typ := range []string{"COPY_ON_WRITE", "MERGE_ON_READ"} {
+		w := newPlannedWorld(t, typ)
+		refs := []Ref{M("s3://media/ok"), {Key: "i", Path: "s3://media/inline", Managed: true, Inline: true},
+			{Key: "p", Path: "s3://media/pic", Managed: true, Column: "pics"}, {Key: "u", Path: "s3://media/unmanaged"}}
+		w.Commit(g{"p=1/a": refs})
+		if typ == "MERGE_ON_READ" {
+			w.Delta(g{"p=1/a": refs})
+		}
+		w.Commit(g{"p=1/a": nil})
+		w.Commit(g{"p=1/a": nil})
+		if got, h := w.plan(); !slices.Equal(got, []string{"ok"}) || h.Totals.Blobs.Candidates != 1 {
+			t.Errorf("%s: %q %+v", typ, got, h.Totals.Blobs)
+		}
+	}
+}
+
 // A doubtful spelling keeps: schemes, escapes, slashes, case of the bucket, maps.
 func TestSpellingsKeep(t *testing.T) {
 	w := newPlannedWorld(t, "COPY_ON_WRITE")

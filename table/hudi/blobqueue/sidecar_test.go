@@ -178,6 +178,21 @@ func TestSweepKeepsIntentsForWritesThatBeganBefore(t *testing.T) {
 	}
 }
 
+// Services only copy references whose files stay until they are complete; all
+// else that writes may bring new ones.
+func TestWhichWritesMayBringReferences(t *testing.T) {
+	for action, brings := range map[string]bool{"commit": true, "deltacommit": true, "replacecommit": true,
+		"compaction": false, "logcompaction": false, "clustering": false, "clean": false, "rollback": false, "savepoint": false, "indexing": false} {
+		for _, state := range []string{"requested", "inflight"} {
+			at := "20260301090000000"
+			w := newWorld(t, at+"."+action+".requested", at+"."+action+"."+state)
+			if got := EarliestWrite(w.timeline()); (got == at) != brings {
+				t.Errorf("%s %s: %q", action, state, got)
+			}
+		}
+	}
+}
+
 func TestCheckTellsAWriterWhatIsBeingDeleted(t *testing.T) {
 	w := newWorld(t,
 		"20260301080000000.clean.requested",

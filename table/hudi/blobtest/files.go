@@ -19,7 +19,7 @@ type Ref struct {
 	Key     string
 	Path    string
 	Managed bool
-	Inline  bool   // of type INLINE, with data
+	Inline  bool   // of type INLINE, with data; a path beside it is left over
 	Column  string // "img" (or ""), "other", "st.b", "pics"
 	Length  int64  // of a range that begins a byte into the file; 0: the whole file
 }
@@ -80,6 +80,9 @@ func rows(refs []Ref) []record {
 		switch {
 		case r.Inline:
 			b = &blob{Type: "INLINE", Data: []byte("x")}
+			if r.Path != "" {
+				b.Reference = &reference{Path: r.Path, Managed: r.Managed}
+			}
 		case r.Path != "":
 			b = &blob{Type: "OUT_OF_LINE", Reference: &reference{Path: r.Path, Managed: r.Managed}}
 			if r.Length > 0 {
