@@ -60,7 +60,7 @@ func (t *Table) Writable() error {
 // pending is taken back first. It must be called under the table's lock, and
 // before the clean completes.
 //
-// Memory: all names of the clean, some three times.
+// Memory: all names of the clean, some four times, and those of Files.
 // Errors: Refused if the metadata table is unfit; Locked from Verify; those of
 // the store.
 func (t *Table) Commit(ctx context.Context, w Writing, c Clean) error {
@@ -143,7 +143,11 @@ func (t *Table) logs(ctx context.Context, w Writing, c Clean, commit *timeline.L
 	if len(ids) != 1 {
 		return nil, damaged("%d file groups in partition files", len(ids))
 	}
-	data, n, err := filesLog(schema, c, w.Now)
+	once, err := t.deletedOnce(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	data, n, err := filesLog(schema, once, w.Now)
 	if err != nil {
 		return nil, err
 	}

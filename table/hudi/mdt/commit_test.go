@@ -16,8 +16,10 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/store/mem"
+	"github.com/lakesweep/lakesweep/table/hudi/hfile"
 	"github.com/lakesweep/lakesweep/table/hudi/internal/fixture"
 	"github.com/lakesweep/lakesweep/table/hudi/logblock"
+	"github.com/lakesweep/lakesweep/table/hudi/mdttest"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
 
@@ -173,6 +175,46 @@ func TestCommitAfterACrash(t *testing.T) {
 			if err == nil {
 				break
 			}
+		}
+	}
+}
+
+// A clean writes no second tombstone of a file that the log deletes already:
+// with it, Hudi up to 1.2 would list the file again.
+func TestCommitDeletesNoFileTwice(t *testing.T) {
+	s, table := smallTable(t, mdttest.Files{"": {"a": 1, "b": 1, "c": 1}})
+	if err := table.Write("20260103000000000", "20260103000000009", mdttest.Change{Gone: mdttest.Files{"": {"a": 0}}}); err != nil {
+		t.Fatal(err)
+	}
+	const at = "20260102000000000" // requested before
+	s.Put(".hoodie/timeline/"+at+".clean.requested", []byte("x"), time.Time{})
+	if err := open(t, s).Commit(t.Context(), writing(s, at), Clean{Instant: at, Files: map[string][]string{"": {"a", "b"}}}); err != nil {
+		t.Fatal(err)
+	}
+	m := open(t, s)
+	publish(t, s, m, at)
+	if diff := cmp.Diff(map[string]int64{"c": 1}, listing(t, open(t, s))); diff != "" {
+		t.Error(diff)
+	}
+	name := Dir + "/files/.files-0000-0_" + at + ".log.1_" + writeToken
+	data := read(t, s, name)
+	for b, err := range logblock.Blocks(bytes.NewReader(data), int64(len(data))) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema, err := avro.Parse(b.Header[logblock.Schema])
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = eachEntry(b, func(e hfile.Entry) error {
+			r, err := decodeRecord(schema, e.Key, e.Value)
+			if diff := cmp.Diff(map[string]fileInfo{"b": {Deleted: true}}, r.Files); e.Key == unpartitioned && diff != "" {
+				t.Error(diff)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -209,3 +209,26 @@ func (f *Files) Partition(path string) (map[string]int64, error) {
 	}
 	return out, nil
 }
+
+// deletedOnce leaves out the files that the log deletes already, as a restore
+// may while a clean is pending: Hudi up to 1.2 lets two tombstones vanish
+// together, and would list a file again that the base file has.
+func (t *Table) deletedOnce(ctx context.Context, c Clean) (Clean, error) {
+	f, err := t.Files(ctx)
+	if err != nil {
+		return c, err
+	}
+	files := make(map[string][]string, len(c.Files))
+	for partition, names := range c.Files {
+		if change := f.log[recordKey(partition)]; change != nil {
+			known, err := change.files(recordKey(partition))
+			if err != nil {
+				return c, err
+			}
+			names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return known[name].Deleted })
+		}
+		files[partition] = names
+	}
+	c.Files = files
+	return c, nil
+}

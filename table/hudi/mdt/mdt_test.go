@@ -52,19 +52,24 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// smallTable is a table of version 8 whose metadata table was made of a listing.
+func smallTable(t *testing.T, files mdttest.Files) (*mem.Store, *mdttest.Table) {
+	t.Helper()
+	s := mem.New(mem.Options{})
+	put := func(name string, data []byte) error { s.Put(name, data, time.Time{}); return nil }
+	s.Put(".hoodie/hoodie.properties", []byte("hoodie.table.name=small\nhoodie.table.type=COPY_ON_WRITE\nhoodie.table.version=8\nhoodie.timeline.layout.version=2\nhoodie.table.metadata.partitions=files\n"), time.Time{})
+	m := &mdttest.Table{Name: "small", Version: 8, Put: put}
+	if err := m.Make(files, "20260101000000000"); err != nil {
+		t.Fatal(err)
+	}
+	return s, m
+}
+
 // A file that the log deletes twice, or adds and deletes again, isn't listed,
 // though the base file has it: a restore and a clean that was pending then both
 // delete it.
 func TestListsNothingThatIsDeletedTwice(t *testing.T) {
-	s := mem.New(mem.Options{})
-	put := func(name string, data []byte) error { s.Put(name, data, time.Time{}); return nil }
-	if err := put(".hoodie/hoodie.properties", []byte("hoodie.table.name=small\nhoodie.table.type=COPY_ON_WRITE\nhoodie.table.version=8\nhoodie.timeline.layout.version=2\nhoodie.table.metadata.partitions=files\n")); err != nil {
-		t.Fatal(err)
-	}
-	m := mdttest.Table{Name: "small", Version: 8, Put: put}
-	if err := m.Make(mdttest.Files{"": {"a": 1, "b": 1, "c": 1}}, "20260101000000000"); err != nil {
-		t.Fatal(err)
-	}
+	s, m := smallTable(t, mdttest.Files{"": {"a": 1, "b": 1, "c": 1}})
 	for n, c := range []mdttest.Change{
 		{Gone: mdttest.Files{"": {"a": 0, "b": 0}}},
 		{Gone: mdttest.Files{"": {"a": 0}}, Added: mdttest.Files{"": {"b": 1}}},
