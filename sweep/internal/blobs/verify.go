@@ -1,6 +1,7 @@
 package blobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -107,7 +108,7 @@ func missingBlobs(ctx context.Context, tell func(table.Finding) error, names *la
 	group.SetLimit(statsAtOnce)
 	for ref, err := range distinct(sorted.Sorted()) {
 		if err != nil || gctx.Err() != nil {
-			return errors.Join(err, group.Wait())
+			return errors.Join(err, cmp.Or(group.Wait(), ctx.Err()))
 		}
 		group.Go(func() error {
 			at, _ := names.Place(lake.BlobID(ref.URI))

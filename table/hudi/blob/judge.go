@@ -185,7 +185,7 @@ func (r *round) read(ctx context.Context, candidates iter.Seq2[lake.BlobID, erro
 		}
 		group.Go(func() error { return r.file(gctx, f) })
 	}
-	return group.Wait()
+	return cmp.Or(group.Wait(), ctx.Err()) // files that weren't begun for it say nothing
 }
 
 // admit reports whether a file is still to be read.

@@ -16,6 +16,7 @@ import (
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
+	"github.com/lakesweep/lakesweep/table/hudi/blob/shape"
 	. "github.com/lakesweep/lakesweep/table/hudi/blobtest"
 )
 
@@ -57,6 +58,28 @@ func TestFates(t *testing.T) {
 	}
 	if got := r.Of("s3://media/never asked"); got.Fate != blob.Undecided {
 		t.Errorf("another blob: %+v", got)
+	}
+}
+
+// A context that ends before the files are begun is an error, not a round in
+// which nothing refers to anything: the time under the lock may be over by then.
+func TestAContextThatEndsDecidesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.add(Base(t, true, M("s3://media/a")), "")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	candidates := func(yield func(lake.BlobID, error) bool) {
+		cancel() // while they are entered
+		yield("s3://media/a", nil)
+	}
+	if r, err := blob.NewJudge(w.o).Judge(ctx, candidates, seq(w.files...)); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v: a blob that a file refers to is %s", err, r.Of("s3://media/a").Fate)
+	}
+	n := 0
+	emit := func(blob.File, shape.Reference, bool) error { n++; return nil }
+	err := blob.References(ctx, w.o, nil, seq(w.files...), emit, func(blob.File, error) error { return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v: %d references of a file that has one", err, n)
 	}
 }
 

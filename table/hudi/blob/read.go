@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func References(ctx context.Context, o Options, columns shape.Columns, files ite
 	group.SetLimit(o.workers())
 	for f, err := range files {
 		if err != nil || gctx.Err() != nil {
-			return errors.Join(err, group.Wait())
+			return errors.Join(err, cmp.Or(group.Wait(), ctx.Err()))
 		}
 		group.Go(func() error {
 			err := o.references(gctx, f, func(r shape.Reference, marked bool) error {
