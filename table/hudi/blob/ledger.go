@@ -42,7 +42,7 @@ import (
 type Ledger struct{ path string }
 
 const (
-	ledgerMagic  = "lsblobs2"
+	ledgerMagic  = "lsblobs3"
 	ledgerHead   = 8 + 8 + 16
 	recordHead   = 16 + 4 + 4 + 4
 	voteSize     = 8 + len(mark{})

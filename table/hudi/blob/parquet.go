@@ -75,7 +75,7 @@ func (f *parquetFile) fault(err error) error {
 // find gathers the structs of a blob's shape below c, whose path, without
 // lists and maps, is path.
 func (f *parquetFile) find(c *parquet.Column, path []string) {
-	if leaves, ok := shapeOf(c); ok {
+	for _, leaves := range shapesOf(c) {
 		leaves.column = strings.Join(path, ".")
 		if key := f.file.Root().Column(shape.RecordKey); key != nil && key.Leaf() && leaves.path.MaxRepetitionLevel() == 0 {
 			leaves.key = key
@@ -129,16 +129,25 @@ func converted(c *parquet.Column, names ...string) bool {
 	return false
 }
 
-// shapeOf returns the leaves of a struct with reference.external_path.
-func shapeOf(c *parquet.Column) (l parquetLeaves, ok bool) {
-	reference := c.Column(shape.FieldReference)
-	if reference == nil || reference.Leaf() {
-		return l, false
+// shapesOf returns the leaves of a struct with reference.external_path: several
+// where one of the two is a union, each of whose branches has a group or leaf of
+// its own.
+func shapesOf(c *parquet.Column) (out []parquetLeaves) {
+	for _, reference := range branches(c.Column(shape.FieldReference)) {
+		if reference.Leaf() {
+			continue
+		}
+		for _, path := range branches(reference.Column(shape.FieldPath)) {
+			if path.Leaf() && path.Type().Kind() == parquet.ByteArray {
+				out = append(out, leavesOf(c, reference, path))
+			}
+		}
 	}
-	l.path = reference.Column(shape.FieldPath)
-	if l.path == nil || !l.path.Leaf() || l.path.Type().Kind() != parquet.ByteArray {
-		return l, false
-	}
+	return out
+}
+
+func leavesOf(c, reference, path *parquet.Column) parquetLeaves {
+	l := parquetLeaves{path: path}
 	if m := reference.Column(shape.FieldManaged); m != nil && m.Leaf() && m.Type().Kind() == parquet.Boolean {
 		l.managed = m
 	}
@@ -150,7 +159,27 @@ func shapeOf(c *parquet.Column) (l parquetLeaves, ok bool) {
 			*beside = nil // repeated within: the path keeps blobs, and makes no candidate
 		}
 	}
-	return l, true
+	return l
+}
+
+// branches returns what a field may be: its members where it is a union of
+// several types, which Avro's writers make a group of, else itself.
+//
+// Source: Apache Parquet Java, AvroSchemaConverter.convertUnion.
+func branches(c *parquet.Column) []*parquet.Column {
+	if c == nil {
+		return nil
+	}
+	members := c.Columns()
+	for i, m := range members {
+		if m.Name() != fmt.Sprintf("member%d", i) {
+			return []*parquet.Column{c}
+		}
+	}
+	if len(members) == 0 {
+		return []*parquet.Column{c}
+	}
+	return members
 }
 
 // mark takes from the Avro schema in the footer, where there is one, which

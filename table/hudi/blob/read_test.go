@@ -1,6 +1,7 @@
 package blob_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/store"
@@ -197,6 +200,56 @@ func TestShapesKeepWithoutAName(t *testing.T) {
 	w.add(plainBlock("s3://media/a"), ".log.1_0-1-2")
 	if r := w.judge("s3://media/a"); r.Of("s3://media/a").Fate != blob.Referenced {
 		t.Errorf("%+v, %+v", r.Of("s3://media/a"), r)
+	}
+}
+
+// A union of several types is a group of members in a base file: the references
+// in each keep, as they do in a log.
+func TestReferencesInUnionsKeep(t *testing.T) {
+	type text struct {
+		Text  *string `parquet:"member0,optional"`
+		Bytes []byte  `parquet:"member1,optional"`
+	}
+	type short struct {
+		Path string `parquet:"external_path"`
+	}
+	type long struct {
+		Path    *text `parquet:"external_path,optional"`
+		Managed bool  `parquet:"managed"`
+	}
+	type either struct {
+		Short *short `parquet:"member0,optional"`
+		Long  *long  `parquet:"member1,optional"`
+	}
+	type column struct {
+		Type      string  `parquet:"type"`
+		Reference *either `parquet:"reference,optional"`
+	}
+	type row struct {
+		Img *column `parquet:"img,optional"`
+	}
+	b := "s3://media/b"
+	var base bytes.Buffer
+	if err := parquet.Write(&base, []row{
+		{&column{"OUT_OF_LINE", &either{Short: &short{"s3://media/a"}}}},
+		{&column{"OUT_OF_LINE", &either{Long: &long{Path: &text{Text: &b}, Managed: true}}}},
+		{&column{"OUT_OF_LINE", &either{Long: &long{Path: &text{Bytes: []byte("s3://media/c")}, Managed: true}}}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	w.add(base.Bytes(), "")
+	all, candidates, _ := w.references(shape.Columns{"img"})
+	if want := []string{"s3://media/a img false true ", "s3://media/b img true true ", "s3://media/c img true true "}; !slices.Equal(all, want) {
+		t.Errorf("references %q, want %q", all, want)
+	}
+	if want := []string{"s3://media/b", "s3://media/c"}; !slices.Equal(candidates, want) {
+		t.Errorf("candidates %q, want %q", candidates, want)
+	}
+	for _, path := range []lake.BlobID{"s3://media/a", "s3://media/b", "s3://media/c"} {
+		if got := w.judge(path).Of(path); got.Fate != blob.Referenced {
+			t.Errorf("%s is %s", path, got.Fate)
+		}
 	}
 }
 
