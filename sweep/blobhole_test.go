@@ -115,6 +115,14 @@ func TestEveryFolderOfATableKeepsBlobs(t *testing.T) {
 				w.t.Fatal(err)
 			}
 		},
+		"a log that is a symlink": func(w *blobWorld) {
+			at := strings.TrimSuffix(strings.TrimPrefix(w.files("table/p=2/2c-0_*")[0], "2c-0_0-1-2_"), ".parquet")
+			w.file(at, "2c", "Y")
+			w.put("table/objects/1", string(blobtest.Log(w.tb, nil, at, blobtest.M(spelled("X")))))
+			if err := os.Symlink("../objects/1", w.path("table/p=2/.2c-0_"+at+".log.1_0-1-2")); err != nil {
+				w.t.Fatal(err)
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := expired(t)

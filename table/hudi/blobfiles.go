@@ -155,13 +155,9 @@ func (t *Table) blobFiles(ctx context.Context, f folder.Partition) (out []blob.F
 		}
 	}
 	for _, name := range f.Foreign {
-		if d, ok := maybeData(name); ok && !slices.Contains(f.Dirs, string(f.Key(name))) {
-			out = append(out, blob.File{File: d, Partition: f.Path, Key: f.Key(name), Size: -1})
-		}
-	}
-	for _, name := range f.Links {
-		if _, ok := maybeData(name); !ok {
-			out = append(out, blob.File{File: datafile.File{Name: name}, Partition: f.Path, Key: f.Key(name), Size: -1, Link: true})
+		link := slices.Contains(f.Links, name)
+		if d, ok := maybeData(name); link || ok && !slices.Contains(f.Dirs, string(f.Key(name))) {
+			out = append(out, blob.File{File: d, Partition: f.Path, Key: f.Key(name), Size: -1, Link: link})
 		}
 	}
 	return out, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/reap/drain"
+	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/hudi"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
 	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
@@ -314,7 +315,7 @@ func (t *Table) file(ctx context.Context, name, write string) (blob.File, error)
 		return blob.File{}, &lake.Error{Op: "read write", Table: t.Root.String(), Key: key, Kind: lake.Unsupported, Err: fmt.Errorf("the write %s names what is no base or log file", write), Hint: "Run again when no write runs."}
 	}
 	info, err := t.Reader.Stat(ctx, name)
-	return blob.File{File: f, Partition: string(key.Dir()), Key: key, Size: info.Size, Modified: info.Modified, ETag: info.ETag, Slice: write}, err
+	return blob.File{File: f, Partition: string(key.Dir()), Key: key, Size: info.Size, Modified: info.Modified, ETag: info.ETag, Link: info.Kind == store.Symlink, Slice: write}, err
 }
 
 // fence is the oldest write in flight of any of the tables, as an instant of the first.

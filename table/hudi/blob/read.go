@@ -94,15 +94,12 @@ func (o Options) logBlocks(ctx context.Context, f File, emit func(shape.Referenc
 }
 
 func (o Options) parquet(ctx context.Context, f File) (*parquetFile, error) {
-	if f.Link {
-		return nil, linked(f)
-	}
-	if f.Ext != "parquet" {
-		return nil, &lake.Error{Op: "read references", Kind: lake.Unsupported, Err: fmt.Errorf("base files of format %s can't be read", f.Ext)}
-	}
 	f, err := o.sized(ctx, f)
 	if err != nil {
 		return nil, err
+	}
+	if f.Ext != "parquet" {
+		return nil, &lake.Error{Op: "read references", Kind: lake.Unsupported, Err: fmt.Errorf("base files of format %s can't be read", f.Ext)}
 	}
 	return openParquet(newSource(ctx, o.Reader, string(f.Key), f.Size), o.schemas)
 }
@@ -113,8 +110,11 @@ func linked(f File) error {
 		Hint: "Move what it points to back into the table's folder, or plan with --blobs off if the blobs are to stay for good."}
 }
 
-// sized stats a file whose listing gave no size.
+// sized stats a file whose listing gave no size, and refuses a symlink.
 func (o Options) sized(ctx context.Context, f File) (File, error) {
+	if f.Link {
+		return f, linked(f)
+	}
 	if f.Size >= 0 {
 		return f, nil
 	}
