@@ -102,6 +102,41 @@ func TestMergeKeepsTheLaterOfTwoEntries(t *testing.T) {
 	}
 }
 
+// A run that takes so long that others go several snapshots further, and remove
+// the one of its number, loses nothing: what it hands over is in the queue.
+func TestAnUpdateThatOthersOvertakeIsInTheQueue(t *testing.T) {
+	for n := range 5 { // how many they go further
+		s := mem.New(mem.Options{})
+		q, other := New(s, s, ids(), Tuning{}), New(s, s, ids(), Tuning{})
+		if _, err := q.Update(t.Context(), epoch(), add(entry("a", 1))); err != nil {
+			t.Fatal(err)
+		}
+		again := false
+		if _, err := q.Update(t.Context(), epoch(), func(old *Snapshot) (iter.Seq2[Entry, error], Stats, error) {
+			for i := range n {
+				if again {
+					break
+				}
+				if _, err := other.Update(t.Context(), epoch(), add(entry(fmt.Sprintf("b%d", i), 2))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			again = true
+			entries, _, err := add(entry("c", 3))(old)
+			return entries, Stats{Deleted: 1}, err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := q.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list := collect(t, got.Entries(t.Context())); len(list) != n+2 || list[n+1].Path != "c" || got.Meta.Stats.Deleted > 1 {
+			t.Errorf("%d further: the queue holds %v and tells of %d", n, list, got.Meta.Stats.Deleted)
+		}
+	}
+}
+
 func TestQueueIsWrittenInParts(t *testing.T) {
 	s := mem.New(mem.Options{})
 	q := New(s, s, ids(), Tuning{PartRows: 10})

@@ -47,7 +47,9 @@ func (q *Queue) Tell(ctx context.Context, now time.Time, clean string, untold fu
 		if err != nil {
 			return Stats{}, err
 		}
-		return tell, q.tidy(ctx, next, now)
+		if stood, err := q.settled(ctx, next, now); stood || err != nil {
+			return tell, err
+		}
 	}
 	return Stats{}, q.raced()
 }

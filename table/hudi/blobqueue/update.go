@@ -28,11 +28,14 @@ const partsKept = 24 * time.Hour
 type Change func(old *Snapshot) (iter.Seq2[Entry, error], Stats, error)
 
 // Update writes the next snapshot. When it returns nil the snapshot is durable.
-// change is called again if another run was quicker.
+// change is called again if another run was quicker. Where it can't be told
+// whether the snapshot counted, its entries are written again, but not its
+// figures: those are forgotten rather than told twice.
 //
 // Memory: one part.
 // Errors: those of change and the store; Transient if others always were quicker.
 func (q *Queue) Update(ctx context.Context, now time.Time, change Change) (*Snapshot, error) {
+	doubt := false
 	for range maxTries {
 		old, err := q.Load(ctx)
 		if err != nil {
@@ -43,7 +46,9 @@ func (q *Queue) Update(ctx context.Context, now time.Time, change Change) (*Snap
 			return nil, err
 		}
 		figures := old.Meta.Figures
-		figures.Stats = figures.Stats.Add(stats)
+		if !doubt {
+			figures.Stats = figures.Stats.Add(stats)
+		}
 		s, err := q.write(ctx, old.Number+1, entries, figures)
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -51,9 +56,34 @@ func (q *Queue) Update(ctx context.Context, now time.Time, change Change) (*Snap
 		if err != nil {
 			return nil, err
 		}
-		return s, q.tidy(ctx, s, now)
+		stood, err := q.settled(ctx, s, now)
+		if stood || err != nil {
+			return s, err
+		}
+		doubt = true
 	}
 	return nil, q.raced()
+}
+
+// settled reports whether a snapshot that was created counts, and tidies up if
+// so. One that took so long that others went several further may have a number
+// anew that was removed meanwhile: nobody reads it. It counts if it is the
+// newest, or the one before it, which goes with its number, is still there.
+func (q *Queue) settled(ctx context.Context, s *Snapshot, now time.Time) (bool, error) {
+	names, err := q.list(ctx)
+	if err != nil {
+		return false, err
+	}
+	newest, before := int64(0), false
+	for _, e := range names {
+		if n, ok := snapshotNumber(e.Name); ok {
+			newest, before = max(newest, n), before || n == s.Number-1
+		}
+	}
+	if newest > s.Number && !before {
+		return false, nil
+	}
+	return true, q.tidy(ctx, s, names, now)
 }
 
 // part is rows on their way to a file.
@@ -142,12 +172,10 @@ func readAll(ctx context.Context, r store.Reader, name string) ([]byte, error) {
 }
 
 // tidy removes what no reader can be at any more: snapshots before the last
-// two, and old parts that neither of these names.
-func (q *Queue) tidy(ctx context.Context, s *Snapshot, now time.Time) error {
-	names, err := q.list(ctx)
-	if err != nil {
-		return err
-	}
+// two, and old parts that neither of these names. names are the folder's files.
+func (q *Queue) tidy(ctx context.Context, s *Snapshot, names []store.Info, now time.Time) error {
+	// The oldest goes first: while one is there, no later number is free.
+	slices.SortFunc(names, func(a, b store.Info) int { return strings.Compare(a.Name, b.Name) })
 	needed := slices.Clone(s.Meta.Parts)
 	for _, e := range names {
 		if n, ok := snapshotNumber(e.Name); ok && n == s.Number-1 {
