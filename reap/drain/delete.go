@@ -283,19 +283,19 @@ func (d *drain) end(ctx context.Context, intent *blobqueue.Intent) error {
 	return intent.End(ctx, max(at, intent.Time))
 }
 
-// settle takes off the queue what left it.
+// settle takes off the queue what left it, but for what was queued anew.
 func (d *drain) settle(ctx context.Context) error {
 	if d.o.DryRun {
 		return nil
 	}
-	off, left := d.off.Done(), d.left.Done()
+	off, left, taken := d.off.Done(), d.left.Done(), d.taken.Done()
 	if off.Len()+left.Len() == 0 && d.result.Stats.IsZero() {
 		return nil
 	}
 	_, err := d.Queue.Update(ctx, d.o.Now(), func(old *blobqueue.Snapshot) (iter.Seq2[blobqueue.Entry, error], blobqueue.Stats, error) {
 		return func(yield func(blobqueue.Entry, error) bool) {
 			for e, err := range old.Entries(ctx) {
-				if err == nil && e.Enqueued <= d.latest && (off.Has(lake.Key(e.Path)) || left.Has(lake.Key(e.Path))) {
+				if err == nil && taken.Has(identity(&e)) && (off.Has(lake.Key(e.Path)) || left.Has(lake.Key(e.Path))) {
 					continue
 				}
 				if !yield(e, err) {

@@ -103,7 +103,7 @@ type drain struct {
 	o      Options
 	began  time.Time
 	snap   *blobqueue.Snapshot
-	latest string           // the newest enqueue instant in snap
+	taken  *keyset.Builder  // the entries that this drain is about, as they are in snap
 	rows   *filelist.Sorter // what is judged: with size, time and ETag as they are now, due by its entry in snap
 	off    *keyset.Builder  // leave the queue without a delete
 	kept   *keyset.Builder  // stay, whatever else is found
@@ -133,7 +133,7 @@ func Run(ctx context.Context, job Job, o Options) (Result, error) {
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
 	}
-	d := &drain{Job: job, o: o, began: o.Now(), off: keyset.New(), kept: keyset.New(), left: keyset.New(), rows: filelist.NewSorter("", o.Memory)}
+	d := &drain{Job: job, o: o, began: o.Now(), taken: keyset.New(), off: keyset.New(), kept: keyset.New(), left: keyset.New(), rows: filelist.NewSorter("", o.Memory)}
 	err := d.run(ctx)
 	return d.result, errors.Join(err, d.rows.Close())
 }

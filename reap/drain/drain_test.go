@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 	"time"
@@ -294,6 +295,36 @@ func TestSecondLook(t *testing.T) {
 			t.Errorf("%+v, %v, %q", r, err, w.queued())
 		}
 	})
+}
+
+// A blob that was found alive, and is queued anew before it leaves the queue,
+// waits on: even if a writer's clock is ahead, so that both instants are the
+// first after its.
+func TestWhatIsQueuedAnewMeanwhileStaysQueued(t *testing.T) {
+	w := newWorld(t, t.TempDir(), "x")
+	w.expire(w.write("x"))
+	refers := w.write("x")
+	w.pass(grace)
+	job, o := w.job()
+	job.Judge.(*judge).after = func() {
+		w.pass(time.Minute)
+		if _, err := w.queue().Update(t.Context(), w.clock(), func(old *blobqueue.Snapshot) (iter.Seq2[blobqueue.Entry, error], blobqueue.Stats, error) {
+			return func(yield func(blobqueue.Entry, error) bool) {
+				for e, err := range old.Entries(t.Context()) {
+					e.At = w.clock()
+					if !yield(e, err) {
+						return
+					}
+				}
+			}, blobqueue.Stats{}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		delete(w.files, refers)
+	}
+	if r, err := drain.Run(t.Context(), job, o); err != nil || r.Spared != 1 || strings.Join(w.queued(), "") != "x" {
+		t.Errorf("%+v, %v, queued %q", r, err, w.queued())
+	}
 }
 
 // H10: whether it changes just before its delete, or between the look at it and

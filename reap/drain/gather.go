@@ -49,7 +49,6 @@ func (d *drain) gather(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.latest = max(d.latest, x.entry.Enqueued)
 		switch {
 		case !d.waited(&x.entry, d.o.Now()):
 			d.outcome(&x.row, filelist.Queued, nil)
@@ -67,6 +66,7 @@ func (d *drain) gather(ctx context.Context) error {
 			continue
 		}
 		taken++
+		d.taken.Add(identity(&x.entry))
 		if batch = append(batch, x); len(batch) == looksAtOnce*looksAtOnce {
 			if err := d.look(ctx, batch); err != nil {
 				return err
@@ -85,6 +85,12 @@ func (d *drain) gather(ctx context.Context) error {
 		d.warn(fmt.Sprintf("%d blobs that were due are kept and leave the queue, as no blob dies in a table's folder, such as %v", d.foreign, d.firstForeign))
 	}
 	return err
+}
+
+// identity tells an entry from another one of its blob, which was queued anew:
+// its instant may be the same, where a writer's clock is ahead.
+func identity(e *blobqueue.Entry) lake.Key {
+	return lake.Key(fmt.Sprintf("%s\x00%s\x00%d", e.Path, e.Enqueued, e.At.UnixMicro()))
 }
 
 // waited reports whether an entry's grace time is over. One whose time can't
