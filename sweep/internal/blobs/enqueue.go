@@ -37,7 +37,7 @@ func (r *Run) enqueue(ctx context.Context) error {
 		return err
 	}
 	r.queued = r.now()
-	at, err := r.own.instant(ctx, r.queued)
+	at, err := r.judge.instant(ctx, r.queued)
 	if err != nil {
 		return err
 	}

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"time"
 
 	"github.com/lakesweep/lakesweep/lake"
 	"github.com/lakesweep/lakesweep/reap/drain"
 	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/hudi"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
-	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
 	"github.com/lakesweep/lakesweep/table/hudi/datafile"
 	"github.com/lakesweep/lakesweep/table/hudi/timeline"
 )
@@ -316,79 +314,4 @@ func (t *Table) file(ctx context.Context, name, write string) (blob.File, error)
 	}
 	info, err := t.Reader.Stat(ctx, name)
 	return blob.File{File: f, Partition: string(key.Dir()), Key: key, Size: info.Size, Modified: info.Modified, ETag: info.ETag, Link: info.Kind == store.Symlink, Slice: write}, err
-}
-
-// fence is the oldest write in flight of any of the tables, as an instant of the first.
-func (j *judge) fence(ctx context.Context) (string, error) {
-	oldest := ""
-	for n, t := range j.tables {
-		tl := t.table.Hudi.Timeline()
-		now, err := timeline.Load(ctx, t.table.Reader, tl.Dir, tl.Layout)
-		if err != nil {
-			return "", err
-		}
-		at := blobqueue.EarliestWrite(now)
-		if at == "" {
-			continue
-		}
-		if n > 0 {
-			began, err := t.parse(at)
-			if err != nil {
-				return "", err
-			}
-			if at, err = j.tables[0].format(began); err != nil {
-				return "", err
-			}
-		}
-		if oldest == "" || at < oldest {
-			oldest = at
-		}
-	}
-	return oldest, nil
-}
-
-func (j *judged) zone() (*time.Location, error) {
-	return timeline.Zone(j.table.Hudi.Properties(), j.table.Hudi.Options().Zone)
-}
-
-func (j *judged) parse(instant string) (time.Time, error) {
-	zone, err := j.zone()
-	if err != nil {
-		return time.Time{}, err
-	}
-	return timeline.ParseTime(instant, zone)
-}
-
-func (j *judged) format(at time.Time) (string, error) {
-	zone, err := j.zone()
-	if err != nil {
-		return "", err
-	}
-	return timeline.FormatTime(at, zone), nil
-}
-
-// instant returns a time for an entry of the queue or an intent, later than
-// all on the timeline and all of sidecars and intents as they are now.
-func (j *judged) instant(ctx context.Context, now time.Time) (string, error) {
-	tl := j.table.Hudi.Timeline()
-	fresh, err := timeline.Load(ctx, j.table.Reader, tl.Dir, tl.Layout)
-	if err != nil {
-		return "", err
-	}
-	next, err := j.format(now)
-	if err != nil {
-		return "", err
-	}
-	last, err := blobqueue.LastTime(ctx, j.table.Reader)
-	if err != nil {
-		return "", err
-	}
-	if last = max(last, fresh.LastTime()); next <= last {
-		at, err := j.parse(last)
-		if err != nil {
-			return "", err
-		}
-		return j.format(at.Add(time.Millisecond))
-	}
-	return next, nil
 }
