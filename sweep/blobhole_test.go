@@ -16,7 +16,7 @@ import (
 // A write that comes between the judgement and the intent, and that the second
 // look can't ask: what it may refer to stays.
 func TestWritesThatCantBeAskedKeepBlobs(t *testing.T) {
-	const archived = "archived with all before it"
+	const archived, upgraded = "archived with all before it", "on a timeline that an upgrade has moved"
 	for name, do := range map[string]func(w *blobWorld, inflight string){
 		archived: func(w *blobWorld, _ string) {
 			at := w.begin()
@@ -45,13 +45,23 @@ func TestWritesThatCantBeAskedKeepBlobs(t *testing.T) {
 			f := w.file(inflight, "2c", "X")
 			w.complete(inflight, []string{strings.Replace(f, "p=2", "p=3", 1)})
 		},
+		upgraded: func(w *blobWorld, _ string) {
+			at := w.begin()
+			w.complete(at, []string{w.file(at, "2c", "X")})
+			for _, old := range w.files("table/.hoodie/2*") {
+				w.put("table/.hoodie/timeline/"+old, "")
+				if err := os.Rename(w.path("table/.hoodie/"+old), w.path("table/.hoodie/timeline/"+old)); err != nil {
+					w.t.Fatal(err)
+				}
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := expired(t)
 			w.mustClean()
 			w.pass(30)
 			inflight := ""
-			if name != archived { // whose own write is all that is to tell
+			if name != archived && name != upgraded { // whose own write is all that is to tell
 				inflight = w.begin()
 			}
 			_, err := w.during(w.request(), ends("create", ".blob_drain.parquet"), func() { do(w, inflight) })

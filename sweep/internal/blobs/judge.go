@@ -249,8 +249,9 @@ func (j *judged) inflight(ctx context.Context, candidates drain.Candidates) (*bl
 // lost reports whether a write may have come and gone, or one that was in
 // flight has gone, since the last look.
 func (j *judged) lost(now *timeline.Timeline) bool {
-	if start := now.Start(); j.last != "" && start > j.last {
-		return true // all that was there is archived, so a later write may be too
+	start := now.Start()
+	if j.last != "" && start > j.last || len(j.seen) > 0 && start == "" {
+		return true // all that was there is archived, so a later write may be too, or an upgrade has moved the timeline
 	}
 	have := writesOf(now)
 	for key, state := range j.seen {
