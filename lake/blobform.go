@@ -113,9 +113,16 @@ func (n *BlobNames) step(form string) (string, bool) {
 	return "", false
 }
 
+// aliases are schemes that no store is opened by, and by which other clients of
+// a store name the same objects.
+var aliases = map[string]string{"gcs": "gs", "azure": "az", "webhdfs": "hdfs", "swebhdfs": "hdfs"}
+
 // classOf is the class of a scheme, or the scheme itself if it is unknown.
 func classOf(scheme string) string {
 	scheme = strings.ToLower(scheme)
+	if c := aliases[scheme]; c != "" {
+		return c
+	}
 	if c := storeClasses[scheme]; c != "" {
 		return c
 	}
@@ -145,6 +152,8 @@ func foldAbsolute(s string) string {
 		return class + "://" + path
 	case "az", "adl":
 		authority, _, _ = strings.Cut(authority, "@")
+	case "s3", "gs": // credentials may stand before it
+		authority = authority[strings.LastIndexByte(authority, '@')+1:]
 	}
 	return class + "://" + authority + path
 }
@@ -162,9 +171,11 @@ func foldCase(form string) string {
 func foldWeb(host, path string) (class, authority, rest string) {
 	path, _, _ = strings.Cut(path, "?")
 	first, under, _ := strings.Cut(path, "/")
+	host = strings.TrimSuffix(strings.TrimSuffix(host, ":443"), ":80")
 	name, service, _ := strings.Cut(host, ".")
 	switch {
-	case strings.HasPrefix(service, "blob.core.") || strings.HasPrefix(service, "dfs.core.") || strings.HasPrefix(service, "blob.fabric.") || strings.HasPrefix(service, "dfs.fabric."):
+	case strings.HasPrefix(service, "blob.core.") || strings.HasPrefix(service, "dfs.core.") || strings.HasPrefix(service, "blob.fabric.") || strings.HasPrefix(service, "dfs.fabric."),
+		strings.HasSuffix(service, ".blob.storage.azure.net") || strings.HasSuffix(service, ".dfs.storage.azure.net"):
 		return "az", strings.ToLower(first), under
 	case host == "storage.googleapis.com" || host == "storage.cloud.google.com":
 		return "gs", strings.ToLower(first), under
@@ -227,7 +238,7 @@ func unescape(s string) string {
 
 // Rules names all that decides which spellings share a form.
 func (n *BlobNames) Rules() string {
-	rules := "3 " + n.o.Table.String()
+	rules := "4 " + n.o.Table.String()
 	for _, r := range n.o.Roots {
 		rules += "\x00" + r.String()
 	}

@@ -59,6 +59,14 @@ func TestSpellingsOfOneBlob(t *testing.T) {
 		{plain, "gs://b/a", "https://storage.googleapis.com/b/a", true},
 		{plain, "gs://b/a", "https://b.storage.googleapis.com/a", true},
 		{plain, "gs://b/a", "s3://b/a", false},
+		{plain, "gs://b/a", "gcs://B/a", true}, // other clients' words
+		{plain, "abfss://c@acc.dfs.core.windows.net/a", "azure://c/a", true},
+		{hdfs, "hdfs://nn:8020/a", "webhdfs://nn:9870/a", true},
+		{hdfs, "hdfs://nn:8020/a", "swebhdfs://nn:9871/a", true},
+		{plain, "s3://b/a", "s3a://key:secret@b/a", true}, // as Hadoop took them before 3.2
+		{plain, "s3://b/a", "https://b.s3.amazonaws.com:443/a", true},
+		{plain, "gs://b/a", "https://storage.googleapis.com:443/b/a", true},
+		{plain, "az://c/a", "https://acc.z13.blob.storage.azure.net/c/a", true},
 		{plain, "abfss://c@acc.dfs.core.windows.net/a", "wasbs://c@acc.blob.core.windows.net/a", true},
 		{plain, "abfss://c@acc.dfs.core.windows.net/a", "az://c/a", true},
 		{plain, "abfss://c@acc.dfs.core.windows.net/a", "https://acc.blob.core.windows.net/c/a", true},
