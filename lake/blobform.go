@@ -6,7 +6,7 @@ import (
 )
 
 // Forms returns what a spelling is compared by: two spellings that might name
-// one object share a form. Aliases of a scheme, the accounts of Azure
+// one object share a form. Aliases of a scheme, credentials, accounts of Azure
 // containers, name nodes, the case of buckets, percent-encoding at any depth,
 // empty, "." and ".." components, on disks case and Unicode's forms, and --map
 // don't count; nothing else is folded. One without a scheme has a form for each

@@ -156,6 +156,8 @@ func (r *Reader) reference(n *node, ref *Reference) (found bool, err error) {
 	for _, f := range n.fields {
 		r.path = append(r.path[:depth], f.name)
 		switch f.name {
+		case FieldReference: // n has a blob's shape itself
+			err = r.within(f.node)
 		case FieldPath:
 			ref.Path, err = r.textOf(f.node)
 			found = true
@@ -169,6 +171,22 @@ func (r *Reader) reference(n *node, ref *Reference) (found bool, err error) {
 		}
 	}
 	return found && ref.Path != "", nil
+}
+
+// within reads a reference that lies in another one.
+func (r *Reader) within(n *node) error {
+	if r.depth++; r.depth > 4*maxDepth {
+		return badRecord("values more than %d deep", 4*maxDepth)
+	}
+	defer func() { r.depth-- }()
+	ref := Reference{RecordKey: r.key}
+	depth := len(r.path)
+	found, err := r.reference(n, &ref)
+	if err != nil || !found {
+		return err
+	}
+	ref.Column = strings.Join(r.path[:depth-1], ".")
+	return r.Emit(ref)
 }
 
 // textOf reads a string, bytes or enum, in unions too; "" for other values.
