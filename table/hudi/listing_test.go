@@ -3,6 +3,7 @@ package hudi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -171,14 +172,11 @@ func (m *model) compareListings(t *testing.T, o *oracle, dir string) string {
 	if l.Error != nil {
 		return fmt.Sprintf("the oracle fails: %v", l.Error)
 	}
-	// Hudi goes on listing a dead partition that both the metadata table's base
-	// file and its log named before, without files.
-	files := make(map[string]map[string]int64)
-	for p, names := range l.Metadata {
-		if len(names) > 0 || m.listed[p] != nil {
-			files[p] = names
-		}
-	}
+	// A dead partition that the metadata table's base file named may be listed
+	// on, without files: Hudi does so more often than we.
+	dead := func(p string, names map[string]int64) bool { return len(names) == 0 && m.listed[p] == nil }
+	files := maps.Clone(l.Metadata)
+	maps.DeleteFunc(files, dead)
 	if diff := cmp.Diff(map[string]map[string]int64(m.listed), files); diff != "" {
 		return "by the metadata table: " + diff
 	}
@@ -196,7 +194,8 @@ func (m *model) compareListings(t *testing.T, o *oracle, dir string) string {
 	if err != nil {
 		return err.Error()
 	}
-	if diff := cmp.Diff(l.Metadata, ours); diff != "" {
+	maps.DeleteFunc(ours, dead)
+	if diff := cmp.Diff(files, ours); diff != "" {
 		return "as we read it: " + diff
 	}
 	for p, names := range l.Folders {
