@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/lakesweep/lakesweep/lake"
-	"github.com/lakesweep/lakesweep/store"
 	"github.com/lakesweep/lakesweep/table/hudi/blob"
 	"github.com/lakesweep/lakesweep/table/hudi/blob/shape"
 	"github.com/lakesweep/lakesweep/table/hudi/blobqueue"
@@ -140,11 +139,11 @@ func (t *Table) writtenFile(ctx context.Context, name string) (blob.File, error)
 		if !ok {
 			break
 		}
-		info, err := t.Reader.Stat(ctx, string(key))
+		file, err := t.fileAt(ctx, f, key, f.Instant)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		return blob.File{File: f, Partition: string(key.Dir()), Key: key, Size: info.Size, Modified: info.Modified, ETag: info.ETag, Link: info.Kind == store.Symlink, Slice: f.Instant}, err
+		return file, err
 	}
 	return blob.File{}, invalid(t.Given, fmt.Sprintf("%q is no base or log file of the table", name), "Name files that the write wrote, relative to the table's root.")
 }

@@ -12,8 +12,7 @@ import (
 func (j *judge) fence(ctx context.Context) (string, error) {
 	oldest := ""
 	for n, t := range j.tables {
-		tl := t.table.Hudi.Timeline()
-		now, err := timeline.Load(ctx, t.table.Reader, tl.Dir, tl.Layout)
+		now, err := t.table.Hudi.Timeline().Reload(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -46,8 +45,7 @@ func (j *judge) instant(ctx context.Context, now time.Time) (string, error) {
 		return "", err
 	}
 	for _, t := range j.tables[1:] {
-		tl := t.table.Hudi.Timeline()
-		fresh, err := timeline.Load(ctx, t.table.Reader, tl.Dir, tl.Layout)
+		fresh, err := t.table.Hudi.Timeline().Reload(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -92,8 +90,7 @@ func (j *judged) format(at time.Time) (string, error) {
 // instant returns a time for an entry of the queue or an intent, later than
 // all on the timeline and all of sidecars and intents as they are now.
 func (j *judged) instant(ctx context.Context, now time.Time) (string, error) {
-	tl := j.table.Hudi.Timeline()
-	fresh, err := timeline.Load(ctx, j.table.Reader, tl.Dir, tl.Layout)
+	fresh, err := j.table.Hudi.Timeline().Reload(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -160,8 +160,7 @@ var errLost = errors.New("a write was completed or undone while blobs were judge
 //
 // Errors: errLost.
 func (j *judged) since(ctx context.Context, candidates drain.Candidates) (*blob.Round, bool, error) {
-	tl := j.table.Hudi.Timeline()
-	now, err := timeline.Load(ctx, j.table.Reader, tl.Dir, tl.Layout)
+	now, err := j.table.Hudi.Timeline().Reload(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -214,8 +213,7 @@ func (j *judged) some() blob.Options {
 // input of compaction and clustering stays until they are complete, with the
 // same references.
 func (j *judged) inflight(ctx context.Context, candidates drain.Candidates) (*blob.Round, error) {
-	tl := j.table.Hudi.Timeline()
-	now, err := timeline.Load(ctx, j.table.Reader, tl.Dir, tl.Layout)
+	now, err := j.table.Hudi.Timeline().Reload(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -313,6 +311,11 @@ func (t *Table) file(ctx context.Context, name, write string) (blob.File, error)
 	if !ok {
 		return blob.File{}, &lake.Error{Op: "read write", Table: t.Root.String(), Key: key, Kind: lake.Unsupported, Err: fmt.Errorf("the write %s names what is no base or log file", write), Hint: "Run again when no write runs."}
 	}
-	info, err := t.Reader.Stat(ctx, name)
-	return blob.File{File: f, Partition: string(key.Dir()), Key: key, Size: info.Size, Modified: info.Modified, ETag: info.ETag, Link: info.Kind == store.Symlink, Slice: write}, err
+	return t.fileAt(ctx, f, key, write)
+}
+
+// fileAt describes a file as it is on storage now.
+func (t *Table) fileAt(ctx context.Context, f datafile.File, key lake.Key, slice string) (blob.File, error) {
+	info, err := t.Reader.Stat(ctx, string(key))
+	return blob.File{File: f, Partition: string(key.Dir()), Key: key, Size: info.Size, Modified: info.Modified, ETag: info.ETag, Link: info.Kind == store.Symlink, Slice: slice}, err
 }

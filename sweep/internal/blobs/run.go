@@ -237,7 +237,7 @@ func (r *Run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if tl, err = timeline.Load(ctx, r.o.Own.Reader, tl.Dir, tl.Layout); err == nil {
+	if tl, err = tl.Reload(ctx); err == nil {
 		err = lease.Verify(ctx)
 	}
 	if err == nil {
@@ -305,8 +305,7 @@ func (r *Run) Stats(ctx context.Context, instant string, clean timeline.CleanPla
 // run had set out to: it is complete, by somebody who knew nothing of them. One
 // that isn't on the timeline was archived or given up, nobody knows which.
 func (r *Run) untold(ctx context.Context, clean string) (bool, error) {
-	tl := r.o.Own.Hudi.Timeline()
-	now, err := timeline.Load(ctx, r.o.Own.Reader, tl.Dir, tl.Layout)
+	now, err := r.o.Own.Hudi.Timeline().Reload(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -10,9 +10,9 @@ import (
 
 // The marks of tables, and the folder that may hold that of an Iceberg table.
 const (
-	deltaMark = meta.LogDir + "/"
-	hudiMark  = ".hoodie/"
-	metadata  = "metadata/"
+	deltaMark   = meta.LogDir + "/"
+	hudiMark    = ".hoodie/"
+	metadataDir = "metadata/"
 )
 
 // LookAt reports whether a folder of r is the root of a table of any format,
@@ -45,9 +45,9 @@ func LookAt(ctx context.Context, r store.Reader, prefix, file string) (table, ma
 			return table, mayHold, err
 		}
 	}
-	if !more && !shown[metadata] {
+	if !more && !shown[metadataDir] {
 		return false, mayHold, nil
 	}
-	names, err := childNames(ctx, r, prefix+metadata)
+	names, err := childNames(ctx, r, prefix+metadataDir)
 	return meta.IcebergMetadata(names), mayHold, err
 }

@@ -71,7 +71,7 @@ func isTableAt(ctx context.Context, r store.Reader, prefix string) (bool, error)
 	} else if is, err := isTable(ctx, r, prefix); is || err != nil {
 		return is, err
 	}
-	names, err := childNames(ctx, r, prefix+"metadata/")
+	names, err := childNames(ctx, r, prefix+metadataDir)
 	return meta.IcebergMetadata(names), err
 }
 

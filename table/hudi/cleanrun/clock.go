@@ -63,7 +63,7 @@ func (r *Run) freeInstant(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		now, err := timeline.Load(ctx, r.t.Reader, r.t.Timeline.Dir, r.t.Timeline.Layout)
+		now, err := r.t.Timeline.Reload(ctx)
 		if err != nil {
 			return "", err
 		}

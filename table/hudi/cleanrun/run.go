@@ -152,7 +152,7 @@ func (r *Run) inflight(ctx context.Context) ([]byte, error) {
 	if r.t.Version == "9" {
 		return nil, nil
 	}
-	tl, err := timeline.Load(ctx, r.t.Reader, r.t.Timeline.Dir, r.t.Timeline.Layout)
+	tl, err := r.t.Timeline.Reload(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -165,7 +165,7 @@ func (t *Table) Zone() (*time.Location, error) { return timeline.Zone(t.Properti
 // Follow lists the timeline again; p are the properties as they were read
 // again. What was committed, and what is spoken for, stays what it was.
 func (t *Table) Follow(ctx context.Context, p timeline.Properties) error {
-	tl, err := timeline.Load(ctx, t.Reader, t.Timeline.Dir, t.Timeline.Layout)
+	tl, err := t.Timeline.Reload(ctx)
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,11 @@ func Load(ctx context.Context, r store.Reader, dir string, layout Layout) (*Time
 	return t, nil
 }
 
+// Reload lists the folder of t again.
+func (t *Timeline) Reload(ctx context.Context) (*Timeline, error) {
+	return Load(ctx, t.reader, t.Dir, t.Layout)
+}
+
 // merge joins two files of one instant. Of two completions the later stays.
 func merge(a, b Instant) Instant {
 	if b.State > a.State || b.State == a.State && b.Completion > a.Completion {
